@@ -81,13 +81,9 @@ class LlmAdvisor:
         self._lock = threading.Lock()
 
     def ask(self, use: str, template: str, shape: type[T], **values: object) -> T | None:
-        """Return an answer to the prompt ``template``, counted; may be called from several threads.
+        """Return an answer to the prompt ``template``, filled with ``values``.
 
-        Args:
-            use: For messages, files and the count.
-            template: Of the prompt.
-            shape: Of the answer.
-            values: For the template.
+        It counts as one of ``use``. May be called from several threads.
         """
         prompt = Prompt(
             use=use,

@@ -115,13 +115,7 @@ class LlmAgent:
         """Return the next message of a conversation, in which the model may call functions.
 
         None if there is no answer, or if the endpoint knows no functions; may be called from
-        several threads.
-
-        Args:
-            prompt: Its use and limits.
-            model: Who is asked.
-            messages: All that was said so far, the prompt too.
-            functions: What it may call, as the API wants it.
+        several threads. The ``messages`` are all that was said so far, the prompt too.
         """
         cleaned = with_texts([*messages], self._privacy.clean)
         body = {**_body(prompt, model, cleaned), "tools": [*functions]}

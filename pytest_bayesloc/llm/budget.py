@@ -164,7 +164,7 @@ class Exchanges:
         """
         if self.mode == "record":
             return None
-        kept = self._read(self._path(use, body))
+        kept = _read(self._path(use, body))
         if isinstance(kept, ChatReply):
             return kept
         if self.mode == "live":
@@ -189,14 +189,14 @@ class Exchanges:
         text = json.dumps([FORMAT, body], sort_keys=True, ensure_ascii=True)
         return self._folder / f"{use}-{text_digest(text, _KEY_LENGTH)}.json"
 
-    @staticmethod
-    def _read(path: Path) -> ChatReply | CallError | None:
-        """Return the answer in a file; None if it is none of ours, or damaged."""
-        with suppress(OSError, ValueError, LookupError, TypeError, RecursionError, MsgspecError):
-            if path.stat().st_size <= _MAX_FILE:
-                document = json.loads(path.read_text(encoding="utf-8"))
-                if document["format"] == FORMAT:
-                    if "reply" in document:
-                        return replace(convert(document["reply"], ChatReply), n_calls=0)
-                    return CallError(**document["error"], n_calls=0)
-        return None
+
+def _read(path: Path) -> ChatReply | CallError | None:
+    """Return the answer in a file; None if it is none of ours, or damaged."""
+    with suppress(OSError, ValueError, LookupError, TypeError, RecursionError, MsgspecError):
+        if path.stat().st_size <= _MAX_FILE:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            if document["format"] == FORMAT:
+                if "reply" in document:
+                    return replace(convert(document["reply"], ChatReply), n_calls=0)
+                return CallError(**document["error"], n_calls=0)
+    return None

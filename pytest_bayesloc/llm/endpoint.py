@@ -106,18 +106,15 @@ class OpenAIEndpoint:
     """The endpoint that the client's variables name: ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ...
 
     Args:
-        deadline_s: Seconds that a call may take, retries included.
         environment: The variables; None: those of the process as they are.
         before_first: Called before anything is sent.
     """
 
     def __init__(
         self,
-        deadline_s: float = DEADLINE_S,
         environment: Mapping[str, str] | None = None,
         before_first: Callable[[], None] = lambda: None,
     ) -> None:
-        self._deadline_s = deadline_s
         self._access = _access(environment)
         self._before_first = before_first
         self._lock = threading.Lock()
@@ -131,12 +128,7 @@ class OpenAIEndpoint:
         return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}"
 
     def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> ChatReply:
-        """Return the answer to ``body``, a request for a chat completion.
-
-        Args:
-            body: As the API wants it.
-            n_calls: HTTP requests that it may take.
-            seconds: That it may take.
+        """Return the answer to ``body``, in ``n_calls`` HTTP requests and ``seconds`` at most.
 
         Raises:
             CallError: If there is no answer that holds a message.
@@ -145,10 +137,9 @@ class OpenAIEndpoint:
             if not self._has_sent:
                 self._has_sent = True
                 self._before_first()
-        limit_s = min(seconds, self._deadline_s)
         try:
-            call = Later(lambda: self._read(body, n_calls - 1, limit_s))
-            data, n_retries = call.result(limit_s)
+            call = Later(lambda: self._read(body, n_calls - 1, seconds))
+            data, n_retries = call.result(seconds)
         except TimeoutError as error:
             raise CallError(str(error), hint="Is the server busy or stuck?") from error
         except ModuleNotFoundError as error:

@@ -6,7 +6,6 @@ Only built-in types are looked into, and no method of the project's objects is e
 from __future__ import annotations
 
 import dis
-import os
 import sys
 import threading
 from collections import deque
@@ -15,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.rerun.contents import parts_of
+from pytest_bayesloc.rerun.swap import key_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -108,7 +108,6 @@ class CallTracer:
         self._n_parts = 0
         self._sampled: dict[int, int] | None = {} if sample else None
         self._known: dict[int, tuple[CodeType, int]] = {}
-        self._real: dict[str, str] = {}
         self._first: dict[int, list[_Open]] = {}
         self._last: dict[int, deque[_Open]] = {}
         self._clock = 0
@@ -153,10 +152,7 @@ class CallTracer:
         known = self._known.get(id(code))
         if known is not None:
             return known[1]
-        path = self._real.get(code.co_filename)
-        if path is None:
-            path = self._real[code.co_filename] = os.path.realpath(code.co_filename)
-        number = self._targets.get(path, {}).get((code.co_firstlineno, code.co_name), -1)
+        number = self._targets.get(real_path(code.co_filename), {}).get(key_of(code), -1)
         self._known[id(code)] = (code, number)
         return number
 

@@ -168,7 +168,10 @@ class Child:
     def _swap_all(self, patches: Sequence[Message]) -> bool:
         """Put all of ``patches`` in place; False if they can't be, or only by an import."""
         try:
-            codes = [_compiled(patch) for patch in patches]
+            codes = []
+            for patch in patches:
+                original, patched = patch["excerpt"] or (patch["original"], patch["patched"])
+                codes.append(compile_patched(original, patched, patch["filename"]))
         except (SyntaxError, ValueError) as error:
             self._send({"unusable": f"{type(error).__name__}: {error}"})
             return False
@@ -186,12 +189,11 @@ class Child:
         self._send({"swapped": calls.place(own, tuple(forced["key"]))})
 
     def _swap(self, patch: Message, code: CodeType) -> bool:
-        assert self._functions is not None  # noqa: S101 - for the type checker
         keys = {(line, name) for line, name in patch["keys"]}
         if not keys <= {key_of(inner) for inner in codes_in(code)}:
             return False  # lines were matched up in another way
         try:
-            functions = self._functions.get(os.path.realpath(patch["filename"]), ())
+            functions = self._reachable().get(os.path.realpath(patch["filename"]), ())
             n_swapped = swap_code(functions, code, keys)
         except ValueError:  # it would close over other variables
             return False
@@ -259,12 +261,13 @@ class Child:
             self._send({"calls": calls, "of": item.nodeid})
         if flow:
             self._send({"flow": flow, "of": item.nodeid})
-        failed = [report for report in self._reports if report.failed]
+        failed = next((report for report in self._reports if report.failed), None)
         skipped = not self._reports or any(report.skipped for report in self._reports)
         verdict = "fail" if failed else "not-run" if skipped else "pass"
-        self._failed = self._failed or _error(failed)
+        error, output = _words(failed) if failed else ("", "")
+        self._failed = self._failed or error
         self._n_passed += verdict == "pass"
-        self._end(item.nodeid, verdict, _error(failed), _output(failed))
+        self._end(item.nodeid, verdict, error, output)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -309,11 +312,6 @@ def frames_of(error: BaseException) -> Frames:
     return frames[-MAX_FRAMES:]
 
 
-def _compiled(patch: Message) -> CodeType:
-    original, patched = patch["excerpt"] or (patch["original"], patch["patched"])
-    return compile_patched(original, patched, patch["filename"])
-
-
 def _numbered(targets: Sequence[Sequence[Any]]) -> dict[str, dict[tuple[int, str], int]]:
     numbered: dict[str, dict[tuple[int, str], int]] = {}
     for number, (filename, first_line, name) in enumerate(targets):
@@ -321,15 +319,9 @@ def _numbered(targets: Sequence[Sequence[Any]]) -> dict[str, dict[tuple[int, str
     return numbered
 
 
-def _error(failed: Sequence[pytest.TestReport]) -> str:
-    if not failed:
-        return ""
-    crash = getattr(failed[0].longrepr, "reprcrash", None)
-    return str(getattr(crash, "message", failed[0].longrepr)).partition("\n")[0]
-
-
-def _output(failed: Sequence[pytest.TestReport]) -> str:
-    if not failed:
-        return ""
-    sections = "".join(f"\n-- {name} --\n{text}" for name, text in failed[0].sections)
-    return f"{failed[0].longreprtext}{sections}"
+def _words(failed: pytest.TestReport) -> tuple[str, str]:
+    """The first line of the error, and all that is said of it."""
+    crash = getattr(failed.longrepr, "reprcrash", None)
+    error = str(getattr(crash, "message", failed.longrepr)).partition("\n")[0]
+    sections = "".join(f"\n-- {name} --\n{text}" for name, text in failed.sections)
+    return error, f"{failed.longreprtext}{sections}"

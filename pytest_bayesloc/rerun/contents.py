@@ -112,12 +112,6 @@ def _text(value: Any) -> str:  # noqa: ANN401 - any object
     return repr(value) if kind in _ATOMS else str(_qualname(kind))
 
 
-def names_of(value: object) -> Mapping[str, object] | None:
-    """Return the namespace of a class; None of anything else."""
-    is_class = issubclass(type(value), type)
-    return _namespace(value) if is_class else None
-
-
 def _in_slot(slot: Any, value: object) -> object:  # noqa: ANN401
     try:
         return slot(value)
@@ -183,15 +177,10 @@ def shared_state(name_of: Callable[[str], str]) -> dict[str, str]:
     }
     for name, module in list(sys.modules.items()):
         # Some put another object in the place of their module: it may run code when asked.
-        file = name_of(_file_of(module)) if type(module) is ModuleType else ""
-        if file:
+        path = vars(module).get("__file__") if type(module) is ModuleType else None
+        if type(path) is str and (file := name_of(path)):
             state.update(_variables(f"{file}::{name}", vars(module), name))
     return state
-
-
-def _file_of(module: ModuleType) -> str:
-    file = vars(module).get("__file__")
-    return file if type(file) is str else ""
 
 
 def _variables(
@@ -201,14 +190,11 @@ def _variables(
         if type(name) is not str or (name.startswith("__") and name.endswith("__")):
             continue
         yield f"{prefix}.{name}", _digest(value)
-        own = names_of(value)
-        is_top = prefix.endswith(f"::{module}")
-        if own is not None and is_top and _is_text(own.get("__module__"), module):
-            yield from _variables(f"{prefix}.{name}", own, module)
-
-
-def _is_text(value: object, text: str) -> bool:
-    return type(value) is str and value == text
+        if issubclass(type(value), type) and prefix.endswith(f"::{module}"):
+            own = _namespace(value)
+            home = own.get("__module__")
+            if type(home) is str and home == module:
+                yield from _variables(f"{prefix}.{name}", own, module)
 
 
 def _digest(value: object) -> str:

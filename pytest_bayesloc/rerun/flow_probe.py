@@ -49,12 +49,7 @@ class WrongValues:
 
 
 def wrong_values(error: BaseException, tracer: FlowTracer) -> WrongValues | None:
-    """Return the values that were refused; None if none was, or the call was not noted.
-
-    Args:
-        error: That a test failed with.
-        tracer: Noted the test.
-    """
+    """Return the values that ``error`` refused; None if it refused none, or nothing was noted."""
     for cause in _deepest_first(error, tracer.is_ours):
         frames = list(walk_tb(cause.__traceback__))
         at = _last_own(frames, tracer.is_ours)

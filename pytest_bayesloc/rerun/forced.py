@@ -12,6 +12,7 @@ import ast
 import sys
 import unittest
 from enum import Enum, EnumMeta
+from inspect import Parameter, Signature, signature
 from traceback import walk_tb
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,6 @@ def _is_plain(value: object) -> bool:
     return True
 
 
-VARARGS, VARKEYWORDS = 0x04, 0x08
 #: Values that an argument and a result often share by chance.
 COMMON = frozenset({"None", "True", "False"})
 NAME = "_bayesloc_called"  # of the trampoline while it is compiled
@@ -144,9 +144,8 @@ class ForcedCalls:
             if key_of(function.__code__) == key and not function.__code__.co_flags & CO_SUSPENDS
         ]
         for function in chosen:
-            code, number = function.__code__, len(self._real)
             self._real.append(_twin(function))
-            function.__code__ = trampoline(code, number)
+            function.__code__ = trampoline(self._real[-1], len(self._real) - 1)
         return len(chosen)
 
 
@@ -162,14 +161,26 @@ def _twin(function: FunctionType) -> FunctionType:
     return twin
 
 
-def trampoline(code: CodeType, number: int) -> CodeType:
-    """Return code with the signature and the free variables of ``code`` that calls ``number``.
+def trampoline(twin: FunctionType, number: int) -> CodeType:
+    """Return code with the signature and the free variables of ``twin`` that calls ``number``.
 
     The names behind the ``return`` are never read: they make the compiler close over them.
     """
+    code = twin.__code__
+    bare = [
+        parameter.replace(default=Parameter.empty, annotation=Parameter.empty)
+        for parameter in signature(twin).parameters.values()
+    ]
+    positional = [str(p) for p in bare if p.kind <= Parameter.VAR_POSITIONAL]
+    keywords = [
+        f"{p.name!r}: {p.name}" if p.kind is Parameter.KEYWORD_ONLY else str(p)
+        for p in bare
+        if p.kind > Parameter.VAR_POSITIONAL
+    ]
+    arguments = f"[{', '.join(positional)}], {{{', '.join(keywords)}}}"
+    call = f"return __bayesloc__.forced.call({number}, {arguments})"
     free = code.co_freevars
-    call = f"return __bayesloc__.forced.call({number}, {_arguments(code)})"
-    text = f"def {NAME}({_parameters(code)}): {'; '.join((call, *free))}\n"
+    text = f"def {NAME}{Signature(bare)}: {'; '.join((call, *free))}\n"
     if free:
         text = f"def around():\n {' = '.join(free)} = None\n {text}"
     module = compile(text, code.co_filename, "exec", dont_inherit=True)
@@ -178,37 +189,6 @@ def trampoline(code: CodeType, number: int) -> CodeType:
     if sys.version_info >= (3, 11):
         names["co_qualname"] = code.co_qualname
     return made.replace(**names)
-
-
-def _split(code: CodeType) -> tuple[list[str], list[str], list[str], str, str]:
-    """Return its parameters: by position only, also by position, by name only, rest, more."""
-    n_positional, n_named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-    names = list(code.co_varnames)
-    rest = names[n_named:]
-    more = rest.pop(1 if code.co_flags & VARARGS else 0) if code.co_flags & VARKEYWORDS else ""
-    return (
-        names[: code.co_posonlyargcount],
-        names[code.co_posonlyargcount : n_positional],
-        names[n_positional:n_named],
-        rest[0] if code.co_flags & VARARGS else "",
-        more,
-    )
-
-
-def _parameters(code: CodeType) -> str:
-    before, named, only_named, rest, more = _split(code)
-    parts = [*before, *(["/"] if before else []), *named]
-    if rest or only_named:
-        parts.append(f"*{rest}")
-    parts += only_named
-    return ", ".join([*parts, f"**{more}"] if more else parts)
-
-
-def _arguments(code: CodeType) -> str:
-    before, named, only_named, rest, more = _split(code)
-    positional = [*before, *named, *([f"*{rest}"] if rest else [])]
-    keywords = [f"{name!r}: {name}" for name in only_named] + ([f"**{more}"] if more else [])
-    return f"[{', '.join(positional)}], {{{', '.join(keywords)}}}"
 
 
 # -- variables and defaults

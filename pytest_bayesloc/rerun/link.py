@@ -69,12 +69,7 @@ class LinkEnd(ABC):
 
 
 class Pipes(LinkEnd):
-    """One end of two pipes.
-
-    Args:
-        read: The end of one that is read from.
-        write: The end of the other one.
-    """
+    """One end of two pipes."""
 
     def __init__(self, read: int, write: int) -> None:
         self._ends = {"read": read, "write": write}

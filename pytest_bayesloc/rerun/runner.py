@@ -205,8 +205,10 @@ class ServerRunner:
         self._is_cancelled = False
 
     def close(self) -> None:
-        """End the servers. The transport goes on."""
-        self._end_warm()
+        """End the warm server, the only one between two requests. The transport goes on."""
+        server, self._warm = self._warm, None
+        if server is not None:
+            server.end()
 
     def _unit(self, location: Location) -> Unit | None:
         text = self._texts.get(location.file)
@@ -270,10 +272,10 @@ class ServerRunner:
         try:
             messages = self._warm.exchange(request, request["limit_s"] + GRACE_S)
         except LostError:
-            self._end_warm()
+            self.close()
             raise
         if not may_answer_again(messages):
-            self._end_warm()
+            self.close()
         self.waited_s += _last(messages, "done").get("waited_s", 0.0)
         return messages
 
@@ -283,15 +285,10 @@ class ServerRunner:
         ready = self._warm.ready(START_UP_S)
         self.start_s = monotonic() - started
         if not ready:  # it was cancelled
-            self._end_warm()
+            self.close()
         elif ready["n_threads"] > 1:
             self._may_fork = False
-            self._end_warm()
-
-    def _end_warm(self) -> None:
-        server, self._warm = self._warm, None
-        if server is not None:
-            server.end()
+            self.close()
 
     def _ask_fresh(self, request: Message) -> Sequence[Message]:
         if self._is_cancelled:
@@ -315,14 +312,7 @@ def _last(messages: Sequence[Message], key: str) -> Message:
 def _rerun_of(
     messages: Sequence[Message], tests: Sequence[str], how: str, here: Callable[[str], str]
 ) -> Rerun:
-    """Read from ``messages`` how each of ``tests`` went.
-
-    Args:
-        messages: Of a server.
-        tests: Node ids.
-        how: ``fork`` or ``fresh``.
-        here: Gives the paths of this machine to a text.
-    """
+    """Read from ``messages`` how each of ``tests`` went; texts get their paths from ``here``."""
     ended: dict[str, TestRun] = {}
     covered: set[str] = set()
     running = ""
@@ -354,15 +344,9 @@ def _rerun_of(
 
 
 def _test_run(message: Message, here: Callable[[str], str]) -> TestRun:
-    return TestRun(
-        verdict=Verdict(message["verdict"]),
-        error=here(message["error"]),
-        covered=message["covered"],
-        violations=tuple(message["violations"]),
-        output=here(message["output"]),
-        sides=tuple(message["sides"]),
-        frames=tuple((here(file), line) for file, line in message["frames"]),
-    )
+    texts = {name: here(message[name]) for name in ("error", "output")}
+    frames = [(here(file), line) for file, line in message["frames"]]
+    return convert({**message, **texts, "frames": frames}, TestRun)
 
 
 def _recording_of(messages: Sequence[Message], targets: Sequence[Location]) -> Recording:

@@ -249,28 +249,18 @@ class Overlay:
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         """The spec of the changed file, or None for every other module."""
-        spec = self._spec(fullname, path, target)
+        # Other finders know, those of editable installs among them. Other overlays are not asked:
+        # each would ask all the others.
+        others = (finder for finder in sys.meta_path if not isinstance(finder, Overlay))
+        asked = (getattr(finder, "find_spec", None) for finder in others)
+        specs: Iterator[ModuleSpec | None] = (f(fullname, path, target) for f in asked if f)
+        spec = next(filter(None, specs), None)
         if spec is None or not spec.origin or os.path.realpath(spec.origin) != self._filename:
             return None
         self.n_loaded += 1
         spec.loader = OverlayLoader(fullname, spec.origin, self._original, self._patched)
         spec.cached = None
         return spec
-
-    def _spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None
-    ) -> ModuleSpec | None:
-        """Ask the other finders, those of editable installs among them.
-
-        Other overlays are not asked: each would ask all the others.
-        """
-        for finder in sys.meta_path:
-            find_spec = getattr(finder, "find_spec", None)
-            if not isinstance(finder, Overlay) and find_spec is not None:
-                spec: ModuleSpec | None = find_spec(fullname, path, target)
-                if spec is not None:
-                    return spec
-        return None
 
     def install(self) -> None:
         """Answer before every other finder."""

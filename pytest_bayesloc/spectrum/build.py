@@ -58,7 +58,9 @@ def build_spectrum(recorded: RunRecord, sources: Sources) -> Spectrum:
     )
     windows = [windows_of[node_id] for node_id in tests]
     executions = _executions(recorded, windows, failing, sources)
-    ran = bitset_of(i for i, own in enumerate(windows) if _is_run(recorded, own))
+    # A file that stands for its tests has no window of its own.
+    own = [any(not recorded.windows[number].is_import for number in each) for each in windows]
+    ran = bitset_of(i for i, has_run in enumerate(own) if has_run)
     lines = _Lines(executions, failing, passing & ran, sources)
     return Spectrum(
         tests=tuple(tests),
@@ -293,11 +295,6 @@ def _wanted(recorded: RunRecord, failing: Sequence[Window], sources: Sources) ->
     executed = files(window for window in failing if not window.is_import)
     wanted = executed.union(others[:MAX_IMPORTED])
     return frozenset(i for i, file in enumerate(file_of) if file in wanted)
-
-
-def _is_run(recorded: RunRecord, windows: Iterable[int]) -> bool:
-    """Whether a test has a window of its own: not so a file that stands for its tests."""
-    return any(not recorded.windows[number].is_import for number in windows)
 
 
 def _owners(windows_of: Sequence[Sequence[int]]) -> tuple[dict[int, int], dict[int, int]]:

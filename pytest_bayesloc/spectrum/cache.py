@@ -92,7 +92,6 @@ class SpectrumCache:
         self._path = path
         self._sources = sources
         self._started_ns = time_ns()
-        self._is_void = False
         self._last_run = ""  # the run that wrote it last
         self._outside: set[str] = set()
         #: Names the options that tests run with; given once, before tests are collected.
@@ -100,7 +99,7 @@ class SpectrumCache:
         self._n_imports = 0
 
     @cached_property
-    def _read(self) -> ValidRows:
+    def _now(self) -> ValidRows:
         with self._tables() as tables:
             if tables is not None:
                 return self._validate(tables)
@@ -121,10 +120,6 @@ class SpectrumCache:
             discard(self._path, error)
             if not is_open:
                 yield None
-
-    @property
-    def _now(self) -> ValidRows:
-        return EMPTY if self._is_void else self._read
 
     def _validate(self, tables: Tables) -> ValidRows:
         self._last_run = tables.meta("run")
@@ -200,7 +195,8 @@ class SpectrumCache:
         collected = {node_id.partition("::")[0] for node_id in node_ids}
         unknown = own.difference(self._now.files, collected) if self._now.run else ()
         began = self._now.begun_ns
-        self._is_void = any(written_ns(Path(files.absolute(file))) > began for file in unknown)
+        if any(written_ns(Path(files.absolute(file))) > began for file in unknown):
+            self._now = EMPTY
         return match_tests(node_ids, self.outcomes())
 
     def outcomes(self) -> dict[str, str]:
@@ -371,9 +367,7 @@ def _renumber(
 ) -> Callable[[Iterable[Iterable[int]]], array[int]]:
     """Add ``footprints`` to ``tables``; return what makes one row there of the rows of a record.
 
-    Args:
-        tables: Of the cache file.
-        footprints: By their numbers in the record, with paths relative to rootdir.
+    They are given by their numbers in the record, with paths relative to rootdir.
     """
     known = {
         footprint: number

@@ -108,14 +108,11 @@ class CoverageCollector:
         # What the outer one would measure must be seen, for it sees nothing meanwhile.
         cov.set_option("run:branch", bool(outer.get_option("run:branch")))
         cov.set_option("run:concurrency", outer.get_option("run:concurrency"))
-        outside = outer.get_option("run:source") or []
-        if outside:
-            cov.set_option("run:source", [*texts(outside), *self._directories])
-        packages = outer.get_option("run:source_pkgs")
-        if packages:
-            cov.set_option("run:source_pkgs", texts(packages))
-            if not outside:
-                cov.set_option("run:source", list(self._directories))
+        outside = texts(outer.get_option("run:source"))
+        packages = texts(outer.get_option("run:source_pkgs"))
+        if outside or packages:
+            cov.set_option("run:source", [*outside, *self._directories])
+            cov.set_option("run:source_pkgs", packages)
 
     def switch(self, window: int | None) -> None:
         """Label what follows with ``window``."""

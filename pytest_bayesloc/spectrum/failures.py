@@ -56,12 +56,7 @@ def describe(
 ) -> RawFailure:
     """Describe a failure by JSON values; an exception group by its first exception.
 
-    Args:
-        error: The exception.
-        files: Tells what each file is.
-        node_id: Of the test.
-        phase: Of the test.
-        trace: Where pytest caught it: a test framework may have taken the exception's own away.
+    The ``trace`` is where pytest caught it: a test framework may have taken its own away.
     """
     own = error.__traceback__ or trace
     return {
@@ -108,15 +103,20 @@ def without_exception(node_id: str, phase: str, text: str) -> RawFailure:
 def test_code(item: pytest.Item, files: SourceFilter) -> list[RawCode]:
     """The code of the test function, then of the project's fixtures that it uses."""
     functions = [getattr(item, "function", None)]
-    info = getattr(item, "_fixtureinfo", None)  # no public way leads to fixture functions
-    for definitions in getattr(info, "name2fixturedefs", {}).values():
-        functions.extend(getattr(definition, "func", None) for definition in definitions[-1:])
+    functions += [getattr(definition, "func", None) for definition in named_fixtures(item)]
     codes = [code for function in functions if (code := _code_of(function)) is not None]
     return [
         (files.relative(code.co_filename), code.co_firstlineno, code_name(code))
         for code in codes
         if files.kind(code.co_filename) is not FileKind.FOREIGN
     ]
+
+
+def named_fixtures(item: pytest.Item) -> list[pytest.FixtureDef[Any]]:
+    """The fixtures that ``item`` names; no public way leads there."""
+    info = getattr(item, "_fixtureinfo", None)
+    known = getattr(info, "name2fixturedefs", {}).values()
+    return [definitions[-1] for definitions in known if definitions]
 
 
 def files_of(raw: RawFailure) -> set[str]:

@@ -115,20 +115,15 @@ class MonitoringCollector:
             add(line)
         self._spent.update(lines_of)
         if self._window is not None:
-            self._rows.append((self._window, self._row(lines_of)))
-
-    def _row(self, lines_of: dict[int, list[int]]) -> array[int]:
-        numbers = self._numbers
-        # Lines in the order of execution, which is the same nearly always: sorting waits.
-        footprints = [(key, tuple(lines)) for key, lines in lines_of.items()]
-        return array("I", [numbers.setdefault(f, len(numbers)) for f in footprints])
+            numbers = self._numbers
+            # Lines in the order of execution, which is the same nearly always: sorting waits.
+            seen = [(key, tuple(lines)) for key, lines in lines_of.items()]
+            row = array("I", [numbers.setdefault(each, len(numbers)) for each in seen])
+            self._rows.append((self._window, row))
 
     def _rearm(self) -> None:
-        set_local, slot, line_event = (
-            self._api.set_local_events,
-            self._slot,
-            self._api.events.LINE,
-        )
+        set_local, line_event = self._api.set_local_events, self._api.events.LINE
+        slot = self._slot
         for code in map(self._codes.__getitem__, self._spent):
             set_local(slot, code, 0)
             set_local(slot, code, line_event)

@@ -17,7 +17,7 @@ from pytest_bayesloc.spectrum.tracer import ExplanationMute, Tracer
 from pytest_bayesloc.spectrum.validity import variant_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
     from pytest_bayesloc.spectrum.cache import SpectrumCache
     from pytest_bayesloc.spectrum.failures import RawFailure
@@ -84,11 +84,7 @@ class Recorder:
         self._tracer.take_result()
 
     def payload(self, files: Iterable[str] = ()) -> Payload:
-        """Stop recording, and return the record for ``RunRecord.merge``.
-
-        Args:
-            files: The files of the project that this process imported, absolute.
-        """
+        """Stop recording, and return the record with the ``files`` that were imported."""
         self.stop()
         self.take_result()
         return self.recorded.payload(files)
@@ -334,18 +330,12 @@ class TestWindows:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> None:
         """Credit the teardown to the item, too, after a report was made in between."""
-        shared = {self._shared[used] for used in _fixtures(item) if used in self._shared}
+        asked = getattr(getattr(item, "_request", None), "_fixture_defs", {}).values()
+        used = (*failures.named_fixtures(item), *asked)
+        shared = {self._shared[fixture] for fixture in used if fixture in self._shared}
         self._own.extend(sorted(shared.difference(self._own)))
         if item.nodeid not in self._known:
             self._tracer.switch(self._own[0])
-
-
-def _fixtures(item: pytest.Item) -> Iterator[pytest.FixtureDef[Any]]:
-    """The fixtures that ``item`` names, and those that it asked for; no public way leads there."""
-    info, request = getattr(item, "_fixtureinfo", None), getattr(item, "_request", None)
-    for definitions in getattr(info, "name2fixturedefs", {}).values():
-        yield from definitions[-1:]
-    yield from getattr(request, "_fixture_defs", {}).values()
 
 
 def _imported_files() -> set[str]:

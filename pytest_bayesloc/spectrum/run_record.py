@@ -229,11 +229,7 @@ class RunRecord:
     # -- between processes
 
     def payload(self, files: Iterable[str] = ()) -> Payload:
-        """The record for ``merge``.
-
-        Args:
-            files: The files of the project that this process imported, absolute.
-        """
+        """The record for ``merge``, with the ``files`` that were imported, absolute."""
         rows = array("I")
         for window in self.windows:
             for row in window.rows:

@@ -80,10 +80,13 @@ class Tracer:
     def end(self) -> None:
         """Stop the collector, which keeps what it saw."""
         self._credit_children(None)
+        self.guard(self._stop)
+
+    def _stop(self) -> None:
         collector, self._collector = self._collector, None
         if collector is not None:
-            self.guard(collector.stop)
             self._stopped = collector
+            collector.stop()
 
     def take_result(self) -> None:
         """Move what the stopped collector saw to the record."""
@@ -99,7 +102,8 @@ class Tracer:
         try:
             return action()
         except Exception as error:  # noqa: BLE001 - whatever it is, the user's run goes on
-            self._abandon()
+            with suppress(Exception):  # it failed before, so it may again
+                self._stop()
             text = f"Coverage recording stopped ({type(error).__name__}: {error})"
             if not self._recorded.partial:
                 with suppress(Warning):  # where warnings are errors, the report has to say it
@@ -109,13 +113,6 @@ class Tracer:
             self._recorded.partial.append(text)
             self._recorded.is_broken = True
             return None
-
-    def _abandon(self) -> None:
-        collector, self._collector = self._collector, None
-        if collector is not None:
-            with suppress(Exception):  # it failed before, so it may again
-                collector.stop()
-            self._stopped = collector
 
     def switch(self, window: int | None) -> None:
         """Credit what is executed from now on to ``window``; None: to nothing."""

@@ -189,15 +189,10 @@ def match_lines(before: str, after: str, executed: Iterable[int]) -> Mapping[int
     A function is the same if the lines of its own are, those of functions inside it left out, and
     blank lines and comments as well.
 
-    Args:
-        before: The text of the file as it was.
-        after: As it is.
-        executed: Lines of ``before`` that were seen to be executed.
-
     Returns:
         None where the body of a module or of a class differs: what it defines may be used anywhere.
-        Also where nobody saw the import, which was over before recording began, so that any
-        function may have had a part in it.
+        Also where the import is not among the ``executed`` lines of ``before``, since it was over
+        before recording began: any function may have had a part in it.
     """
     from pytest_bayesloc.domain.source import SourceMap
 

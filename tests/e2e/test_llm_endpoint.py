@@ -51,12 +51,12 @@ class Asked:
         n_times: int = 1,
     ) -> None:
         self.notes: list[str] = []
-        self.budget = CallBudget(Clock(), n_calls=n_calls, n_tokens=100_000)
+        self.budget = CallBudget(Clock(), n_calls=n_calls, n_tokens=100_000, seconds=deadline_s)
         with serving(*answers) as script, pytest.MonkeyPatch.context() as patch:
             patch.setenv("OPENAI_BASE_URL", script.url)
             patch.setenv("OPENAI_API_KEY", KEY)
             made = LlmAgent(
-                OpenAIEndpoint(deadline_s),
+                OpenAIEndpoint(),
                 self.budget,
                 Exchanges(folder, "live", _write),
                 Privacy(environment={"OPENAI_API_KEY": KEY}),

@@ -77,14 +77,7 @@ def packed_sources() -> bytes:
 
 
 class _GatewayServer:
-    """Implements ``RerunServer`` over a channel of its own.
-
-    Args:
-        name: Of the transport.
-        gateway: execnet's.
-        sources: Where this package lies there.
-        message: For ``start_server``.
-    """
+    """Implements ``RerunServer`` over a channel of its own; this package is in ``sources``."""
 
     def __init__(self, name: str, gateway: Gateway, sources: str, message: Message) -> None:
         self._name = name
@@ -312,7 +305,7 @@ def _options(workspaces: Workspaces, run: Sequence[str]) -> list[str]:
 
 def _check_client(spec: str) -> None:
     try:
-        subprocess.run([CLIENT, "version"], check=True, capture_output=True, timeout=REMOVE_S)
+        _docker("version")
     except (OSError, subprocess.SubprocessError) as error:
         output = getattr(error, "stderr", None) or str(error).encode()
         line = output.decode("utf-8", "replace").strip().splitlines()[-1:]
@@ -328,12 +321,11 @@ def _remove(container: str) -> None:
     """Remove a container of ours, if its end has not done that already."""
     if container:
         with contextlib.suppress(OSError, subprocess.SubprocessError):
-            subprocess.run(
-                [CLIENT, "rm", "--force", container],
-                check=False,
-                capture_output=True,
-                timeout=REMOVE_S,
-            )
+            _docker("rm", "--force", container)
+
+
+def _docker(*arguments: str) -> None:
+    subprocess.run([CLIENT, *arguments], check=True, capture_output=True, timeout=REMOVE_S)
 
 
 def _script(folder: str, command: Sequence[str]) -> str:

@@ -233,11 +233,7 @@ class ServerProcess:
         self._popen, self._link = _with_pipes(start) if may_fork() else _with_socket(start)
 
     def ready(self, limit_s: float) -> Message:
-        """Wait for the server's first message.
-
-        Raises:
-            ExecutionError: If it did not come up.
-        """
+        """Wait for the server's first message."""
         for message in self._link.messages(limit_s):
             self._is_listening = True
             return message
