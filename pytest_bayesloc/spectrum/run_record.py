@@ -17,7 +17,10 @@ from pytest_bayesloc.spectrum.failures import RawFailure  # noqa: TC001 - a shar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    Rows = dict[str, list[array[int]]]
+    Row = array[int]
+    Rows = dict[str, list[Row]]
+else:
+    Row = array  # generic since Python 3.12; a shard is checked by it
 
 
 #: As the name of code: a child process executed it, so no patch in memory reaches it.
@@ -116,7 +119,7 @@ class Window:
     is_ordered: bool = False
     cached_name: str | None = None
     is_spoilt: bool = False
-    rows: list[array[int]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
 
     def payload(self) -> dict[str, Any]:
         """The window as JSON values, with the lengths of its rows alone.

@@ -134,7 +134,7 @@ def _check(record: Shard) -> None:
 
     Raises:
         MsgspecError: If it is another one.
-        ValueError: If it holds less, or numbers that are too large.
+        ValueError: If it holds less, or more than can be used here.
     """
     convert(record, Shard)
     payload = record["payload"]
@@ -145,8 +145,10 @@ def _check(record: Shard) -> None:
         Raised(raw["error"])
     if not all([payload["windows"], *payload["windows_of"].values()]):
         raise ValueError("it lacks windows")
+    if any("cached_name" in window for window in payload["windows"]):
+        raise ValueError("it refers to a cache that is not here")
     if not all(0 <= number < END for number in _numbers(record)):
-        raise ValueError("it holds a number that is too large")
+        raise ValueError("it holds a number out of range")
 
 
 def _numbers(value: object) -> Iterator[int]:
