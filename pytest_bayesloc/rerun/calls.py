@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from contextlib import suppress
 from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.rerun.contents import parts_of
@@ -39,6 +40,8 @@ _NORMAL_EXITS = frozenset(
 _AFTER = bytes([dis.opmap["YIELD_FROM"]]) if "YIELD_FROM" in dis.opmap else None
 _RESUME = dis.opmap.get("RESUME", -1)
 _qualname = type.__dict__["__qualname__"].__get__  # asks no metaclass of the project's
+
+_SENT = attrgetter("entered", "left", "args", "result", "raised")  # of a call
 
 # The fields of ``domain.recording.Value``, in their order.
 RawValue = list[Any]
@@ -135,18 +138,7 @@ class CallTracer:
         calls += [call for calls in self._last.values() for call in calls]
         calls.sort(key=lambda call: call.entered)
         index = {id(call): i for i, call in enumerate(calls)}
-        return [
-            [
-                call.target,
-                index.get(id(call.caller), -1),
-                call.entered,
-                call.left,
-                call.args,
-                call.result,
-                call.raised,
-            ]
-            for call in calls
-        ]
+        return [[call.target, index.get(id(call.caller), -1), *_SENT(call)] for call in calls]
 
     def _number(self, code: CodeType) -> int:
         known = self._known.get(id(code))

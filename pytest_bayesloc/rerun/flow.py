@@ -253,7 +253,7 @@ def _arguments(frame: FrameType) -> dict[str, Any]:
 # -- back from a wrong value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Root:
     """A value that was wrong when the test failed.
 

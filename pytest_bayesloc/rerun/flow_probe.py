@@ -174,7 +174,7 @@ def _value_of(
                 break
             holder, key, value = MISSING, "", result.result
         label = f"{label}.{attribute}"
-    return Root(label=label, value=value, user=user, holder=holder, key=key)
+    return Root(label, value, user, holder=holder, key=key)
 
 
 def _with_parts(roots: Iterable[Root]) -> list[Root]:
@@ -187,17 +187,9 @@ def _with_parts(roots: Iterable[Root]) -> list[Root]:
         parts = held.values() if not is_object(root.value) else (root.value,)
         for part in parts:
             if is_object(part):
-                found += [
-                    Root(
-                        label=f"{root.label}.{key}",
-                        value=value,
-                        user=root.user,
-                        holder=part,
-                        key=key,
-                        is_part=True,
-                    )
-                    for key, value in (contents_of(part) or {}).items()
-                ]
+                for key, value in (contents_of(part) or {}).items():
+                    label = f"{root.label}.{key}"
+                    found.append(Root(label, value, root.user, holder=part, key=key, is_part=True))
     return found
 
 
@@ -300,17 +292,16 @@ class FlowProbe:
         """Return the fields of ``domain.recording.ValueFlow`` that are known here."""
         origins = Origins(self._tracer)
         return {
-            "user": self._frame(wrong.user.code, wrong.line),
+            "user": self._frame(wrong.user, wrong.line),
             "condition": wrong.condition,
             "values": [
                 {
                     "label": root.label,
                     "makers": self._makers(origins, origins.of_root(root), ARGUMENT_LEVELS),
-                    "giver": giver and self._frame(giver.code, line),
+                    "giver": self._frame(*origins.giver(root)),
                     "is_part": root.is_part,
                 }
                 for root in wrong.roots
-                for giver, line in (origins.giver(root),)
             ],
         }
 
@@ -326,7 +317,7 @@ class FlowProbe:
             given = origins.arguments(maker) if levels else ()
             found.append(
                 {
-                    "frame": self._frame(maker.code, occurrence.line),
+                    "frame": self._frame(maker, occurrence.line),
                     "key": str(occurrence.key),
                     "is_held": occurrence.is_held,
                     "arguments": {n: self._makers(origins, own, levels - 1) for n, own in given},
@@ -334,8 +325,11 @@ class FlowProbe:
             )
         return found
 
-    def _frame(self, code: CodeType, line: int) -> Message:
-        """Return the fields of ``domain.failure.Frame``."""
+    def _frame(self, call: Activation | None, line: int) -> Message | None:
+        """Return the fields of ``domain.failure.Frame`` for a line of ``call``."""
+        if call is None:
+            return None
+        code = call.code
         return {
             "file": self._name(code.co_filename),
             "line": line or code.co_firstlineno,

@@ -128,14 +128,7 @@ class ServerRunner:
         request: Message = {
             "tests": list(tests),
             "limit_s": limit_s,
-            "targets": [
-                [
-                    self.transport.path_of(unit.location.file),
-                    unit.first_line,
-                    unit.location.qualname.rpartition(".")[2],
-                ]
-                for unit in units
-            ],
+            "targets": [[self.transport.path_of(u.location.file), *_key(u)] for u in units],
             "sample": sample,
             "detailed": next((n for n, u in enumerate(units) if u.location == detailed), -1),
         }
@@ -169,7 +162,7 @@ class ServerRunner:
         """
         files = {self.transport.path_of(file): file for file in self._texts}
         request: Message = {"tests": list(tests), "limit_s": limit_s, "state": files}
-        messages = self._ask_warm(request) if self._may_fork else None
+        messages = self._ask_warm(request)
         state: Mapping[str, str] = _last(messages or (), "state").get("state", {})
         return state
 
@@ -227,17 +220,12 @@ class ServerRunner:
             "original": patch.original,
             "patched": patch.patched,
             "excerpt": excerpt(patch.original, patch.patched, around) if around else None,
-            "keys": [
-                [u.first_line, u.location.qualname.rpartition(".")[2]]
-                for chain in chains
-                for u in chain
-                if whole and u.is_function
-            ],
+            "keys": [_key(u) for chain in chains for u in chain if whole and u.is_function],
         }
 
     def _wire_forced(self, target: Location, forced: tuple[str, str]) -> Message:
         unit = self._unit(target)
-        key = [unit.first_line, target.qualname.rpartition(".")[2]] if unit is not None else []
+        key = _key(unit) if unit is not None else []
         wire = {"filename": self.transport.path_of(target.file), "key": key}
         return {**wire, "value": forced[0], "instead": forced[1]}
 
@@ -258,14 +246,14 @@ class ServerRunner:
 
     def _ask(self, request: Message) -> Sequence[Message]:
         """Ask the warm server, or where forking is unsafe a fresh one."""
-        messages = self._ask_warm(request) if self._may_fork else None
+        messages = self._ask_warm(request)
         return self._ask_fresh(request) if messages is None else messages
 
     def _ask_warm(self, request: Message) -> Sequence[Message] | None:
         """Ask the warm server; None if forking is unsafe here."""
-        if self._is_cancelled:
+        if self._may_fork and self._is_cancelled:
             return ()
-        if self._warm is None:
+        if self._may_fork and self._warm is None:
             self._start_warm()
         if self._warm is None:
             return None
@@ -299,6 +287,11 @@ class ServerRunner:
         finally:
             self._fresh = None
             server.end()
+
+
+def _key(unit: Unit) -> list[int | str]:
+    """The key of its code object, as ``swap.key_of`` has it."""
+    return [unit.first_line, unit.location.qualname.rpartition(".")[2]]
 
 
 # -- replies
