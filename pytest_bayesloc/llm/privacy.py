@@ -77,12 +77,7 @@ class Privacy:
 
 
 def local_privacy(rootdir: Path, never_sent: Iterable[str]) -> Privacy:
-    """Collect the secrets and names of this machine that are redacted.
-
-    Args:
-        rootdir: Of the project.
-        never_sent: Globs of files whose text is not shown.
-    """
+    """Collect what is redacted: secrets and names of this machine, and files by their globs."""
     try:
         user, home = getpass.getuser(), str(Path.home())
     except (KeyError, OSError, RuntimeError, ImportError):

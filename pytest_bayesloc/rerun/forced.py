@@ -131,12 +131,9 @@ class ForcedCalls:
         return is_telling and any(literal_of(value) == self._instead for value in values)
 
     def place(self, functions: Iterable[FunctionType], key: CodeKey) -> int:
-        """Replace what those of ``functions`` give back that have ``key``.
+        """Replace what those of ``functions`` give back that have ``key``; return their number.
 
         Functions that suspend are left alone: they give back what they yield, later.
-
-        Returns:
-            The number of functions.
         """
         chosen = [
             function
@@ -195,17 +192,11 @@ def trampoline(twin: FunctionType, number: int) -> CodeType:
 
 
 def put_value(wanted: Mapping[str, Any], functions: FunctionIndex) -> int:
-    """Give a variable of a module or class, or a parameter's default, another value.
+    """Put what an ``OtherValue`` holds, in its ``filename``; return in how many places it stands.
 
-    A container is changed as it stands; another value replaces the old one in each module that
-    imported it by its name. What was computed from it before stays as it is.
-
-    Args:
-        wanted: ``filename``, and what an ``OtherValue`` holds.
-        functions: Those that may have the default.
-
-    Returns:
-        In how many places it stands now.
+    It goes into a variable of a module or class, or into the default of a parameter of one of
+    ``functions``. A container is changed as it stands; another value replaces the old one in each
+    module that imported it by its name. What was computed from it before stays as it is.
     """
     path, name = real_path(wanted["filename"]), wanted["name"]
     code = compile(wanted["text"], path, "eval", dont_inherit=True)

@@ -195,10 +195,7 @@ def functions_by_file() -> FunctionIndex:
 def swap_code(
     functions: Iterable[FunctionType], module: CodeType, keys: Collection[CodeKey]
 ) -> int:
-    """Give each of ``functions`` that has one of ``keys`` its code from ``module``.
-
-    Returns:
-        The number of functions that run other code now.
+    """Give each of ``functions`` that has one of ``keys`` its code from ``module``; count them.
 
     Raises:
         ValueError: If a function's free variables would change.

@@ -237,12 +237,6 @@ def _executions(
 
     The time grows linearly with the length of all rows.
 
-    Args:
-        recorded: The record.
-        windows_of: Per test, the windows that belong to it.
-        failing: Bitset of the tests that fail.
-        sources: The project's files.
-
     Yields:
         A footprint, the bitset of the tests that executed it, and that of the tests whose modules
         executed it as they were imported; None if no import did.

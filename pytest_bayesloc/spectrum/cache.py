@@ -181,11 +181,8 @@ class SpectrumCache:
     def settle(self, imported: Iterable[str], node_ids: Collection[str]) -> dict[str, str]:
         """Return the tests that need not be traced, once all are collected, with their known names.
 
-        There are none if a file is in use that was created since, such as a new conftest file.
-
-        Args:
-            imported: The files of all modules, absolute.
-            node_ids: The tests that were collected.
+        There are none if one of the ``imported`` files of all modules, absolute, was created since,
+        such as a new conftest file.
         """
         if self._path is None:
             return {}

@@ -221,11 +221,7 @@ def _below(path: str, folder: str) -> bool:
 
 
 class Sources:
-    """The project's files, read once and for reading only.
-
-    Args:
-        files: Tells what each file is and where it lies.
-    """
+    """The project's files, read once and for reading only."""
 
     def __init__(self, files: SourceFilter) -> None:
         self.files = files

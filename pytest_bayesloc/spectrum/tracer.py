@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager, suppress
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from contextlib import ContextDecorator
 
     from pytest_bayesloc.spectrum.coverage_py import ChildProcesses
     from pytest_bayesloc.spectrum.run_record import Collector, RunRecord
@@ -147,12 +146,12 @@ class Tracer:
 
 
 class ExplanationMute:
-    """Runs the makers of assertion texts under a context manager.
+    """Has the makers of assertion texts decorated by a context manager.
 
     They are called inside the test, and the ``__repr__`` that they call is no coverage.
     """
 
-    def __init__(self, paused: Callable[[], AbstractContextManager[None]]) -> None:
+    def __init__(self, paused: Callable[[], ContextDecorator]) -> None:
         self._paused = paused
         self._originals: list[tuple[Any, str, Callable[..., Any]]] = []
 
@@ -166,15 +165,7 @@ class ExplanationMute:
                 explain = getattr(module, name, None)
                 if explain is not None:
                     self._originals.append((module, name, explain))
-                    setattr(module, name, self._muted(explain))
-
-    def _muted(self, explain: Callable[..., Any]) -> Callable[..., Any]:
-        @wraps(explain)
-        def muted(*args: Any, **named: Any) -> Any:  # noqa: ANN401 - stands for any of them
-            with self._paused():
-                return explain(*args, **named)
-
-        return muted
+                    setattr(module, name, self._paused()(explain))
 
     def unmute(self) -> None:
         """End. May be called twice."""

@@ -180,11 +180,7 @@ END_S = 2.0
 class ServerProcess:
     """Implements ``RerunServer`` by a process of this machine.
 
-    Args:
-        argv: The process with its arguments.
-        cwd: The folder that it is started in.
-        environment: All its variables.
-        spec: Its task: ``tests``, ``options`` and ``once``.
+    Its ``environment`` is complete; its ``spec`` is the task: ``tests``, ``options``, ``once``.
     """
 
     _stderr: IO[bytes] | None = None
