@@ -175,13 +175,10 @@ class DryRunEndpoint:
         prompts: The texts of the requests are added here.
     """
 
+    address = ""
+
     def __init__(self, prompts: list[str]) -> None:
         self._prompts = prompts
-
-    @property
-    def address(self) -> str:
-        """Empty, since nothing is sent."""
-        return ""
 
     def send(self, body: Mapping[str, Any], *, n_calls: int, seconds: float) -> ChatReply:
         """Never answer.

@@ -57,8 +57,8 @@ class CoverageCollector:
         self,
         traced: Callable[[str], bool],
         directories: Sequence[str],
-        omit: Sequence[str] = (),
-        context_name: Callable[[int], str] | None = None,
+        omit: Sequence[str],
+        context_name: Callable[[int], str] | None,
     ) -> None:
         self._traced = traced
         self._directories = directories

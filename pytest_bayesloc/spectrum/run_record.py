@@ -128,8 +128,7 @@ class Window:
         """
         names = ["is_import", "is_ordered", "cached_name", "is_spoilt"]
         names += ["node_id"] if self.is_import else []
-        values = {name: getattr(self, name) for name in names}
-        given = {name: value for name, value in values.items() if value not in (None, False)}
+        given = {n: value for n in names if (value := getattr(self, n)) not in (None, False)}
         return {"lengths": [len(row) for row in self.rows], **given}
 
 

@@ -92,11 +92,6 @@ class ImportedDefinition:
     is_import: bool = False
     is_plain: bool = False
 
-    @property
-    def is_member(self) -> bool:
-        """Whether its names are read as attributes of objects: it stands in a class."""
-        return self.where.qualname != MODULE
-
 
 class ImportedFile:
     """The definitions and the reads of one file.
@@ -317,7 +312,7 @@ class ImportUses:
     def _tests_using(self, definition: ImportedDefinition, file: ImportedFile) -> int:
         """The tests that use what ``definition`` defines."""
         tests = file.inside[id(definition.unit)]
-        if definition.is_member:
+        if definition.where.qualname != MODULE:  # its names are read as attributes of objects
             return tests | self._using_member(definition, file)
         for name in definition.names:
             tests |= self._anywhere.get(f"{definition.owner}.{name}", 0)
