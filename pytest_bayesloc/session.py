@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
-    from pytest_bayesloc.domain.advice import Remembered
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.fixes.search import SearchResult
@@ -25,9 +24,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.options.option import Launch
     from pytest_bayesloc.options.settings import Settings
     from pytest_bayesloc.pipeline.guide import LlmStage
-    from pytest_bayesloc.pipeline.patches import Patches
     from pytest_bayesloc.pipeline.remember import Remembering
-    from pytest_bayesloc.pipeline.report import ReportStage
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.spectrum.recorder import Recorder
 
@@ -59,9 +56,6 @@ class LocalizationSession:
         if settings.refusal:
             self.context.note(settings.refusal)
         self._remembering: Remembering | None = None
-        self._remembered: Remembered | None = None
-        self._patches: Patches | None = None
-        self._collected: Sequence[str] = ()
         self._tries: Sequence[SearchResult] = ()
 
     def _memory(self) -> Remembering:
@@ -85,13 +79,14 @@ class LocalizationSession:
                 "pip install 'pytest-bayesloc[llm]'. (llm-missing)"
             )
             return None
-        return LlmStage(self.context, self._described)
+        return LlmStage(self.context)
 
-    def _described(self, case: Case) -> dict[str, object]:
-        """Return the JSON result of a group as it is known by now."""
-        from pytest_bayesloc.ranking.faults import fault_of
+    def _result(self, faults: tuple[Fault, ...] = (), cases: Sequence[Case] = ()) -> dict[str, Any]:
+        """Return the JSON result of ``faults``; of a run that passed there are none."""
+        from pytest_bayesloc.pipeline.report import document_of
 
-        return self._reporting().document((fault_of(case),), (case,))
+        usage = None if self._llm is None else self._llm.usage()
+        return document_of(self.context, faults, cases, usage)
 
     def _has_memory_work(self, *, is_red: bool) -> bool:
         return has_work(self.context.rootdir, self._settings, is_red=is_red)
@@ -109,7 +104,7 @@ class LocalizationSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was collected: where a file can't be, pytest runs none of the rest."""
         if self._settings.searches_fixes:
-            self._collected = [item.nodeid for item in session.items]
+            self.context.collected = [item.nodeid for item in session.items]
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
         """Tell Ctrl-C from an end that pytest chose, which is an interrupt to it as well."""
@@ -166,39 +161,35 @@ class LocalizationSession:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the answer below the failures."""
-        said = self._remembered is not None and self._remembered.messages
+        said = self.context.remembered is not None and self.context.remembered.messages
         if self._document is None and not self.context.notes and not said:
             return
         try:
+            from pytest_bayesloc.pipeline.report import print_answer
+
             with as_at_start():
-                self._reporting().print_answer(terminalreporter, self._document, self._written)
-                if self._patches is not None and self._settings.fix == "review":
-                    self._review(self._patches, terminalreporter)
+                unsent = () if self._llm is None else self._llm.prompts
+                print_answer(self.context, terminalreporter, self._document, self._written, unsent)
+                if "fix" in self.context.seconds and self._settings.fix == "review":
+                    self._review(terminalreporter)
         except Exception as error:  # noqa: BLE001 - see above
             self.context.warn(error)
 
-    def _review(self, patches: Patches, reporter: pytest.TerminalReporter) -> None:
+    def _review(self, reporter: pytest.TerminalReporter) -> None:
+        from pytest_bayesloc.pipeline.fix_tools import mark_applied, review
+        from pytest_bayesloc.pipeline.report import write
+
         n_said = len(self.context.notes)
-        patches.review(reporter)
+        review(self.context, reporter)
         for note in self.context.notes[n_said:]:
             reporter.write_line(f"bayesloc: {note}", yellow=True)
-        if self._document is not None and patches.mark(self._document):
-            self._written = self._reporting().write(self._document)
-
-    def _reporting(self) -> ReportStage:
-        from pytest_bayesloc.pipeline.report import ReportStage
-
-        return ReportStage(
-            context=self.context,
-            remembered=self._remembered,
-            fixes=() if self._patches is None else self._patches.fixes,
-            llm=self._llm,
-        )
+        if self._document is not None and mark_applied(self.context, self._document):
+            self._written = write(self.context, self._document)
 
     # -- the stages
 
     def _localize(self) -> None:
-        from pytest_bayesloc.pipeline.report import notify_plugins
+        from pytest_bayesloc.pipeline.report import notify_plugins, write
         from pytest_bayesloc.ranking.faults import fault_of
 
         cases = self._open_cases()
@@ -219,12 +210,13 @@ class LocalizationSession:
         if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
             with self.context.stage("remember"):
                 self._remember(cases, faults)
-        if self._patches is not None and self._settings.fix == "apply":
-            self._patches.apply_best()
+        if self.context.fixes and self._settings.fix == "apply":
+            from pytest_bayesloc.pipeline.fix_tools import apply_best
+
+            apply_best(self.context)
         with self.context.stage("report"):
-            stage = self._reporting()
-            self._document = stage.document(faults, cases)
-            self._written = stage.write(self._document)
+            self._document = self._result(faults, cases)
+            self._written = write(self.context, self._document)
             self._keep_last(self._document, cases)
 
     def _tell_loops(self) -> None:
@@ -233,8 +225,9 @@ class LocalizationSession:
         if not asked:
             return
         try:
-            stage = self._reporting()
-            text = stage.write_verdict(self._document or stage.document((), ()))
+            from pytest_bayesloc.pipeline.report import write_verdict
+
+            text = write_verdict(self.context, self._document or self._result())
         except Exception as error:  # noqa: BLE001 - see above
             self.context.warn(error)
         else:
@@ -276,7 +269,7 @@ class LocalizationSession:
         from pytest_bayesloc.pipeline.execute import needed_changes
 
         with self.context.stage("inspect"):
-            return needed_changes(self.context.transports, changes, tests)
+            return needed_changes(self.context, changes, tests)
 
     def _keep_last(self, document: dict[str, object], cases: Sequence[Case]) -> None:
         """Keep the result for questions about this run."""
@@ -292,7 +285,7 @@ class LocalizationSession:
 
     def _remember(self, cases: Sequence[Case] = (), faults: Sequence[Fault] = ()) -> None:
         with self._memory_may_fail():
-            self._remembered = self._memory().take_in(cases, faults, self._tries, self._llm)
+            self.context.remembered = self._memory().take_in(cases, faults, self._tries, self._llm)
 
     @contextmanager
     def _memory_may_fail(self) -> Iterator[None]:
@@ -324,12 +317,9 @@ class LocalizationSession:
 
     def _fix(self, cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.fix import FixStage
-        from pytest_bayesloc.pipeline.patches import Patches
+        from pytest_bayesloc.pipeline.fix_tools import write_patches
 
-        patches = Patches(context=self.context)
-        idle = self._recorder.recorded.blocked_tests(self._collected)
-        stage = FixStage(context=self.context, patches=patches, llm=self._llm, idle=idle)
         left_s = self._settings.budget_s - self.context.spent_s("guide", "inspect")
+        stage = FixStage(context=self.context, llm=self._llm)
         self._tries = stage.run(cases, max(self._kept_s(), left_s))
-        patches.write()
-        self._patches = patches
+        write_patches(self.context)

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.errors import BayeslocError, StoreError
-from pytest_bayesloc.options.option import is_about_fixes
+from pytest_bayesloc.domain.errors import BayeslocError, StoreError, ToolError
+from pytest_bayesloc.domain.own_files import setting_key, trust, user_folder
+from pytest_bayesloc.domain.redaction import redacted
+from pytest_bayesloc.domain.texts import text_digest
+from pytest_bayesloc.fixes.definition import definitions_in, load_tool
+from pytest_bayesloc.fixes.library import Library
+from pytest_bayesloc.options.option import ini_of, is_about_fixes
+from pytest_bayesloc.options.settings import project_asks
 from pytest_bayesloc.pipeline.context import memory_of, mend_folder, open_memory, replace_text
+from pytest_bayesloc.pipeline.fix_tools import journal, note_fate, tool_records, tools_of
 from pytest_bayesloc.report.text import visible
 
 if TYPE_CHECKING:
@@ -22,26 +29,29 @@ if TYPE_CHECKING:
     from pytest_bayesloc.options.settings import Settings
 
 
+MAX_LINE = 500  # of an answer about fixes
+
+
 def answer(config: pytest.Config, settings: Settings) -> int:
     """Answer what was asked of fixes, else of the memory, and return pytest's exit status."""
     mend_folder(config.rootpath, _note)
     if settings.refusal and not settings.trust:
         _note(settings.refusal)
     try:
-        for line in _answers(config, settings):
-            sys.stdout.write(f"{line}\n")
+        if is_about_fixes(config):
+            for line in _about_fixes(config, settings):
+                # A definition may be anybody's: it neither steers the terminal nor adds a line.
+                sys.stdout.write(f"{visible(' '.join(line.splitlines()))[:MAX_LINE]}\n")
+        else:
+            for line in _about_memory(config, settings):
+                sys.stdout.write(f"{line}\n")
     except BayeslocError as error:
         sys.stderr.write(f"{visible(str(error))}\n")
         return int(pytest.ExitCode.USAGE_ERROR)
     return int(pytest.ExitCode.OK)
 
 
-def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
-    if is_about_fixes(config):
-        from pytest_bayesloc.pipeline.fix_tools import answers
-
-        yield from answers(config, settings)
-        return
+def _about_memory(config: pytest.Config, settings: Settings) -> Iterator[str]:
     if settings.advice_last:
         yield from _advice_of_last(config.rootpath)
     for verb, argument in settings.memory_actions:
@@ -169,3 +179,87 @@ def _found(ledger: Ledger, bug_id: str) -> int:
 
 #: What changes the memory, and says how.
 CORRECTIONS: Mapping[str, Callable[[Ledger, str], str]] = {"forget": _forget, "merge": _merge}
+
+
+# -- fixes
+
+
+def _about_fixes(config: pytest.Config, settings: Settings) -> Iterator[str]:
+    if settings.trust:
+        yield from _trusted(config, settings.trust)
+    if settings.fix == "undo":
+        yield from _undone(config, settings)
+    if settings.fix == "tools":
+        yield from _listed(config, settings)
+
+
+def _trusted(config: pytest.Config, given: str) -> Iterator[str]:
+    path = config.invocation_params.dir / given
+    root = config.rootpath.resolve()
+    if user_folder().resolve().is_relative_to(root):
+        raise ToolError(
+            f"--bayesloc-trust={given} is not kept: the folder of your configuration, "
+            f"{user_folder()}, lies in the project, which could then trust itself. Expected a "
+            "folder outside of it.",
+            slug="not-trusted",
+        )
+    if path.is_file() and path.samefile(ini_of(config)):
+        yield _trusted_settings(config, path.resolve())
+        return
+    paths = definitions_in(path) if path.is_dir() else [path]
+    if not paths:
+        raise ToolError(
+            f"--bayesloc-trust={given} holds no definition of a fix tool: expected a .yaml file, "
+            f"or a folder of them, or the ini file of this run, {ini_of(config)}.",
+            slug="not-trusted",
+        )
+    for tool in [load_tool(path, root) for path in paths]:
+        if tool.path is not None:
+            trust(tool.path, tool.digest, user_folder())
+        names = ", ".join(tool.files) or "no file beside it"
+        yield f"{tool.name} is trusted as it is now ({tool.path and tool.path.name}, {names})"
+
+
+def _trusted_settings(config: pytest.Config, path: Path) -> str:
+    """Trust what an ini file asks for, and say what that is."""
+    asked = project_asks(config)
+    if not asked:
+        return f"{path.name} asks for nothing that needs trust"
+    for name, value in asked.items():
+        trust(setting_key(path, name), text_digest(value), user_folder())
+    said = ", ".join(f"{name} = {redacted(value)}" for name, value in asked.items())
+    return f"{path.name} is trusted to set {said}"
+
+
+def _undone(config: pytest.Config, settings: Settings) -> Iterator[str]:
+    kept = journal(config.rootpath)
+    done, unreadable = kept.undo(), kept.unreadable()
+    notes: list[str] = []
+    fates = [(entry.tool, [entry.target], "undone") for entry, why in done if not why]
+    note_fate(config.rootpath, settings.memory, notes.append, fates)
+    yield from notes
+    for entry, why in done:
+        where = f"{entry.file} ({entry.tool})"
+        yield f"{where} is not undone: {why}" if why else f"{where} is as it was before"
+    for path in unreadable:
+        yield f"{path} can't be read: its fix is not undone. Take it back by git or its patch"
+    if not (done or unreadable):
+        yield "no fix was applied here, or all are undone"
+
+
+def _listed(config: pytest.Config, settings: Settings) -> Iterator[str]:
+    notes: list[str] = []
+    records = tool_records(config.rootpath, settings.memory, notes.append)
+    library = Library(tools_of(config, notes.append), records)
+    width = max(len(tool.name) for tool in library.tools)
+    for tool in library.tools:
+        state = tool.why_not or "trusted"
+        record = library.record(tool.name)
+        used = "never used"
+        if record.n_bugs:
+            bugs = f"{record.n_verified} of {record.n_bugs} bugs"
+            sure = f"sure from similarity {record.sure_from:.2f}"
+            used = f"{record.worth:.0%} ({bugs}), {sure}, last on {record.last_used}"
+        yield f"{tool.name:{width}}  {tool.origin.value:8} {tool.level.value:12} {state}; {used}"
+        yield f"{'':{width}}  {tool.description}"
+    yield from notes

@@ -10,6 +10,7 @@ import re
 import sqlite3
 import tempfile
 import warnings
+from collections import Counter
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,13 +25,17 @@ from pytest_bayesloc.domain.standard_library import monotonic, time_ns
 from pytest_bayesloc.spectrum.sources import Sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from pytest_bayesloc.domain.advice import Remembered
     from pytest_bayesloc.domain.redaction import Redaction
+    from pytest_bayesloc.fixes.check import Candidate
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.options.option import Launch
     from pytest_bayesloc.options.settings import Settings
-    from pytest_bayesloc.pipeline.execute import RerunTransports
+    from pytest_bayesloc.report.document import FixEntry
+    from pytest_bayesloc.rerun.link import Transport
+    from pytest_bayesloc.rerun.transports.gateways import GatewayOpener
     from pytest_bayesloc.spectrum.recorder import Recorder
 
 
@@ -204,6 +209,11 @@ class Context:
         launch: What the process was started with.
         notes: What went wrong, for the user.
         seconds: Wall seconds by stage.
+        collected: Node ids; where a file can't be collected, pytest runs none of the rest.
+        remembered: What the memory says, once it was asked.
+        fixes: Those that are shown, the best of each fault first, each with its change.
+        transports: The places where tests are run again; None before the first re-run.
+        opener: Of those that execnet reaches.
     """
 
     config: pytest.Config
@@ -212,7 +222,11 @@ class Context:
     recorder: Recorder
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
-    _transports: RerunTransports | None = field(default=None, init=False)
+    collected: Sequence[str] = ()
+    remembered: Remembered | None = None
+    fixes: list[tuple[FixEntry, Candidate]] = field(default_factory=list)
+    transports: list[Transport] | None = None
+    opener: GatewayOpener | None = None
 
     @property
     def rootdir(self) -> Path:
@@ -238,31 +252,30 @@ class Context:
         """Return ``text`` as it is published."""
         return text if self.redaction is None else self.redaction.clean(text)
 
-    @property
-    def transports(self) -> RerunTransports:
-        """The places where tests are run again, opened when they are first used."""
-        if self._transports is None:
-            from pytest_bayesloc.pipeline.execute import RerunTransports
-
-            self._transports = RerunTransports(
-                self.config,
-                self.settings.executors,
-                self.settings.workspace,
-                self.launch,
-                lambda: [*self.recorder.files_in_use()],
-                self.note,
-            )
-        return self._transports
+    def read(self, file: str) -> str | None:
+        """Return the text of a file as it is published; None if it can't be read."""
+        text = self.sources.read(file)
+        return None if text is None else self.clean(text)
 
     @property
     def executor(self) -> str:
         """The places where tests were run again, for a person; ``local`` if they were not."""
-        return "local" if self._transports is None else self._transports.words
+        if self.transports is None:
+            return "local"
+        counts = Counter(transport.name for transport in self.transports)
+        named = (f"{n} x {name}" if n > 1 else name for name, n in counts.items())
+        return ", ".join(named) or "nowhere"
 
     def close(self) -> None:
-        """End what runs tests again."""
-        if self._transports is not None:
-            self._transports.close()
+        """End what runs tests again. May be called twice."""
+        transports, self.transports = self.transports or (), None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of libraries; the suite may have made errors of them
+            for transport in transports:
+                transport.close()
+            if self.opener is not None:
+                self.opener.close()
+                self.opener = None
 
     def note(self, text: str) -> None:
         """Tell the user once, however often it happens."""

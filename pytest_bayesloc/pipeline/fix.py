@@ -37,7 +37,13 @@ from pytest_bayesloc.fixes.tasks import (
     test_files,
     texts_of_tests,
 )
-from pytest_bayesloc.pipeline.fix_tools import tool_records, tools_of
+from pytest_bayesloc.pipeline.execute import open_pool
+from pytest_bayesloc.pipeline.fix_tools import (
+    announce_refusals,
+    may_apply,
+    tool_records,
+    tools_of,
+)
 from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
@@ -50,7 +56,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
-    from pytest_bayesloc.pipeline.patches import Patches
     from pytest_bayesloc.ranking.case import Case
 
 MAX_GROUPS = 10
@@ -68,15 +73,11 @@ class FixStage:
 
     Attributes:
         context: The session.
-        patches: Take the fixes that are shown.
         llm: A language model's part; None: none is asked.
-        idle: Tests that were collected and of which nothing is known: they did not run.
     """
 
     context: Context
-    patches: Patches
-    llm: LlmStage | None = None
-    idle: Sequence[str] = ()
+    llm: LlmStage | None
 
     def run(self, cases: Sequence[Case], budget_s: float) -> list[SearchResult]:
         """Search a fix for each of the largest groups, which share ``budget_s`` wall seconds.
@@ -106,8 +107,8 @@ class FixStage:
         self._tell_retired(library, cases)
         files = python_files(context.sources)
         if context.settings.writes_fixes:
-            self.patches.announce_refusals(
-                f for case in cases[:MAX_GROUPS] for f, _ in likely_places(case)
+            announce_refusals(
+                context, (f for case in cases[:MAX_GROUPS] for f, _ in likely_places(case))
             )
         project = Project(files, context.sources.read)
         reach = Reach(files, context.sources, context.settings.never_edited)
@@ -136,6 +137,9 @@ class FixStage:
         """Return the result for a group; None if all of its tests pass when they are run again."""
         texts = tuple(texts_of_tests(case.failures[:N_TESTS], self.context.sources))
 
+        # Tests of which nothing is known: they were collected, and did not run.
+        idle = self.context.recorder.recorded.blocked_tests(self.context.collected)
+
         def refusal(candidate: Candidate) -> str:
             reasons = (
                 unsound(*part.parts(), texts, part.before) or out_of_bounds(part, reach)
@@ -146,7 +150,7 @@ class FixStage:
         ends = monotonic() + budget_s
         for after in self._orders(case, ends):
             tests = [*dict.fromkeys(n for test, others in after.items() for n in (*others, test))]
-            with closing(self.context.transports.pool(tests, {})) as pool:
+            with closing(open_pool(self.context, tests, {})) as pool:
                 checker = Checker(
                     runner=pool.first,
                     clock=monotonic,
@@ -154,7 +158,7 @@ class FixStage:
                     failing=tuple(after),
                     covering=lambda target: (
                         *covering(case, target, self.context.sources),
-                        *self.idle,
+                        *idle,
                     ),
                     earlier=after,
                 )
@@ -244,13 +248,12 @@ class FixStage:
         shown = [
             checked
             for checked in result.verified
-            if self.patches.may_apply(checked.candidate) or checked.candidate.stage == CHANGE
+            if may_apply(self.context, checked.candidate) or checked.candidate.stage == CHANGE
         ]
         for checked in shown[:N_SHOWN]:
             worth = library.record(checked.candidate.name).worth
-            self.patches.found.append(
-                (_fix(number, checked.candidate, checked, worth), checked.candidate)
-            )
+            fix = _fix(number, checked.candidate, checked, worth)
+            self.context.fixes.append((fix, checked.candidate))
         if hidden := len(result.verified) - len(shown):
             fixes = "1 fix" if hidden == 1 else f"{hidden} fixes"
             self.context.note(
@@ -260,7 +263,7 @@ class FixStage:
         # To take a change back fixes every failure; what was meant may be to change what is stored.
         if all(checked.candidate.stage == CHANGE for checked in result.verified):
             for candidate in result.shown[:N_SHOWN]:
-                self.patches.found.append((_fix(number, candidate), candidate))
+                self.context.fixes.append((_fix(number, candidate), candidate))
         if not result.verified:
             self.context.note(_nothing_found(number, result, n_failing))
             for candidate, why in result.rejected[:N_REJECTED]:

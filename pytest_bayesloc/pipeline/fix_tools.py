@@ -1,41 +1,50 @@
-"""The tools at hand: whose they are, which may run, what became of their work, and questions."""
+"""Fix tools: whose they are, which may run, what became of their work, and fixes to show."""
 
 from __future__ import annotations
 
 import json
+import re
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.errors import StoreError, ToolError
-from pytest_bayesloc.domain.own_files import is_trusted, setting_key, trust, user_folder
-from pytest_bayesloc.domain.redaction import redacted
-from pytest_bayesloc.domain.texts import text_digest
-from pytest_bayesloc.fixes.apply import Journal
+from pytest_bayesloc.domain.errors import FixError, StoreError, ToolError
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.own_files import is_trusted, user_folder
+from pytest_bayesloc.fixes.apply import (
+    Journal,
+    changed_bytes,
+    is_ci,
+    refused,
+    unified,
+    unsaved,
+)
+from pytest_bayesloc.fixes.check import patch_of
 from pytest_bayesloc.fixes.definition import ToolOrigin, definitions_in, load_tool
-from pytest_bayesloc.fixes.library import Library
 from pytest_bayesloc.fixes.run import run_program
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
-from pytest_bayesloc.options.option import ini_of
-from pytest_bayesloc.options.settings import project_asks
+from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.pipeline.context import FOLDER, open_memory, own_folder, replace_text
-from pytest_bayesloc.report.text import visible
+from pytest_bayesloc.spectrum.sources import FileKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     import pytest
 
     from pytest_bayesloc.domain.bug import Run
     from pytest_bayesloc.domain.fixing import ToolRecord
+    from pytest_bayesloc.fixes.check import Candidate
     from pytest_bayesloc.fixes.definition import Tool
     from pytest_bayesloc.fixes.search import SearchResult
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.ledger import Ledger
-    from pytest_bayesloc.options.settings import Settings
+    from pytest_bayesloc.pipeline.context import Context
+    from pytest_bayesloc.report.document import FixEntry
 
     Note = Callable[[str], None]
 
@@ -185,7 +194,6 @@ def _begun(rootdir: Path, files: Mapping[str, str], before: str, after: str) -> 
 
 
 PROJECT_FOLDER = "bayesloc_fixes"
-MAX_LINE = 500
 
 
 def journal(rootdir: Path) -> Journal:
@@ -234,92 +242,135 @@ def _is_trusted(tool: Tool) -> bool:
     return tool.path is not None and is_trusted(tool.path, tool.digest, user_folder())
 
 
-# -- questions, and corrections, that run no test
+# -- fixes that are shown: patches beside the project, and files that are written on request
+
+N_NAMED = 3  # files in a line
+YES, QUIT = {"y", "yes"}, {"q", "quit"}
 
 
-def answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
-    """Yield the answers to what was asked about fixes, or is to be done about them."""
-    for line in _answers(config, settings):
-        # A definition may be anybody's: it neither steers the terminal nor adds a line.
-        yield visible(" ".join(line.splitlines()))[:MAX_LINE]
+def write_patches(context: Context) -> None:
+    """Write each fix as a patch below ``.bayesloc/fixes/``."""
+    folder = context.rootdir / FOLDER / "fixes"
+    for i, (fix, candidate) in enumerate(context.fixes, 1):
+        if not fix.diff:
+            continue
+        name = re.sub(r"\W+", "-", f"{fix.fault}-{i}-{fix.tool}").strip("-")
+        with suppress(OSError, FixError):
+            own_folder(context.rootdir)
+            folder.mkdir(exist_ok=True)
+            parts = [(*_bytes(context, p), p.file) for p in candidate.parts_by_file()]
+            patch = b"".join(unified(*part) for part in parts)
+            (folder / f"{name}.patch").write_bytes(patch)
+            fix.patch_file = f"{FOLDER}/fixes/{name}.patch"
 
 
-def _answers(config: pytest.Config, settings: Settings) -> Iterator[str]:
-    if settings.trust:
-        yield from _trusted(config, settings.trust)
-    if settings.fix == "undo":
-        yield from _undone(config, settings)
-    if settings.fix == "tools":
-        yield from _listed(config, settings)
+def apply_best(context: Context) -> None:
+    """Write the best verified fix that nothing speaks against to its file, and say so."""
+    verified = (pair for pair in context.fixes if pair[0].verified and may_apply(context, pair[1]))
+    best = next((pair for pair in verified if pair[0].doubt is None), None)
+    if best is not None:
+        _apply(context, *best)
 
 
-def _trusted(config: pytest.Config, given: str) -> Iterator[str]:
-    path = config.invocation_params.dir / given
-    root = config.rootpath.resolve()
-    if user_folder().resolve().is_relative_to(root):
-        raise ToolError(
-            f"--bayesloc-trust={given} is not kept: the folder of your configuration, "
-            f"{user_folder()}, lies in the project, which could then trust itself. Expected a "
-            "folder outside of it.",
-            slug="not-trusted",
-        )
-    if path.is_file() and path.samefile(ini_of(config)):
-        yield _trusted_settings(config, path.resolve())
+def may_apply(context: Context, candidate: Candidate) -> bool:
+    """Say whether a fix may be shown as one to apply."""
+    return context.settings.shows_unsafe or candidate.level is Level.SAFE
+
+
+def review(context: Context, reporter: pytest.TerminalReporter) -> None:
+    """Ask of each verified fix whether to write it."""
+    capture = context.config.pluginmanager.getplugin("capturemanager")
+    if capture is not None:
+        capture.suspend_global_capture(in_=True)
+    try:
+        if not sys.stdin.isatty():
+            context.note(
+                "--bayesloc-fix=review has nobody to ask: standard input is no terminal. The "
+                "patches are in .bayesloc/fixes/. (fix-review)"
+            )
+            return
+        for fix, candidate in context.fixes:
+            if not fix.verified:
+                continue
+            reporter.write_line(fix.diff)
+            files = " and ".join(part.file for part in candidate.parts_by_file())
+            reporter.write(f"Apply this fix by {fix.tool} to {files}? [y/N/q] ")
+            line = sys.stdin.readline()
+            answer = line.strip().lower()
+            if answer in QUIT or not line:  # nobody is there any more
+                return
+            if answer in YES:
+                _apply(context, fix, candidate)
+    finally:
+        if capture is not None:
+            capture.resume_global_capture()
+
+
+def mark_applied(context: Context, document: Mapping[str, Any]) -> bool:
+    """Say in the JSON result what was applied; whether anything was."""
+    searched = (entry for entry in document["fixes"] if entry["stage"] != "inspection")
+    for entry, (fix, _) in zip(searched, context.fixes, strict=False):
+        entry["applied"] = fix.applied
+    return any(fix.applied for fix, _ in context.fixes)
+
+
+def _apply(context: Context, fix: FixEntry, candidate: Candidate) -> None:
+    """Write a fix to its file, unless something speaks against it; say what was done."""
+    parts = candidate.parts_by_file()
+    files = " and ".join(part.file for part in parts)
+    try:
+        for part in parts:
+            if why := _why_not_written(context, part.file):
+                then = "Commit it first, apply the patch yourself, or give"
+                raise refused(part.file, f"{why}. {then} --bayesloc-allow-dirty")
+        changes = [(p.file, *_bytes(context, p)) for p in parts]
+        where = name_of(patch_of(candidate).target)
+        journal(context.rootdir).apply_all(changes, fix.tool, where)
+    except FixError as error:
+        context.note(str(error))
         return
-    paths = definitions_in(path) if path.is_dir() else [path]
-    if not paths:
-        raise ToolError(
-            f"--bayesloc-trust={given} holds no definition of a fix tool: expected a .yaml file, "
-            f"or a folder of them, or the ini file of this run, {ini_of(config)}.",
-            slug="not-trusted",
+    told = context.settings.memory
+    note_fate(context.rootdir, told, context.note, [(fix.tool, [where], "applied")])
+    fix.applied = True
+    context.note(
+        f"The fix by {fix.tool} was written to {files}. To take it back: pytest "
+        "--bayesloc-fix=undo. (fix-applied)"
+    )
+
+
+def announce_refusals(context: Context, likely: Iterable[str]) -> None:
+    """Say before the search which likely files it may not write, rather than after it."""
+    known = context.sources.files
+    files: dict[str, list[str]] = {}
+    for file in sorted(set(likely)):
+        is_code = known.kind(known.absolute(file)) is FileKind.CODE
+        if is_code and (why := _why_not_written(context, file)):
+            files.setdefault(why, []).append(file)
+    for why, paths in files.items():
+        more = f" and {len(paths) - N_NAMED} more" if len(paths) > N_NAMED else ""
+        context.announce(
+            f"A fix of {', '.join(paths[:N_NAMED])}{more} will be shown, not applied: {why}. "
+            "Commit first, or give --bayesloc-allow-dirty. (fix-refused)"
         )
-    for tool in [load_tool(path, root) for path in paths]:
-        if tool.path is not None:
-            trust(tool.path, tool.digest, user_folder())
-        names = ", ".join(tool.files) or "no file beside it"
-        yield f"{tool.name} is trusted as it is now ({tool.path and tool.path.name}, {names})"
 
 
-def _trusted_settings(config: pytest.Config, path: Path) -> str:
-    """Trust what an ini file asks for, and say what that is."""
-    asked = project_asks(config)
-    if not asked:
-        return f"{path.name} asks for nothing that needs trust"
-    for name, value in asked.items():
-        trust(setting_key(path, name), text_digest(value), user_folder())
-    said = ", ".join(f"{name} = {redacted(value)}" for name, value in asked.items())
-    return f"{path.name} is trusted to set {said}"
+def _why_not_written(context: Context, file: str) -> str:
+    """Say why a fix must not be written to ``file``; empty if it may."""
+    if context.settings.allows_dirty:
+        return ""
+    options = context.config.option
+    if is_ci(context.launch.environment):
+        return "this is a CI run (its environment says CI)"
+    if getattr(options, "numprocesses", None) or getattr(options, "tx", None):
+        return "this is a run of pytest-xdist, whose other processes may read it"
+    return unsaved(Path(context.sources.files.absolute(file)).resolve())
 
 
-def _undone(config: pytest.Config, settings: Settings) -> Iterator[str]:
-    kept = journal(config.rootpath)
-    done, unreadable = kept.undo(), kept.unreadable()
-    notes: list[str] = []
-    fates = [(entry.tool, [entry.target], "undone") for entry, why in done if not why]
-    note_fate(config.rootpath, settings.memory, notes.append, fates)
-    yield from notes
-    for entry, why in done:
-        where = f"{entry.file} ({entry.tool})"
-        yield f"{where} is not undone: {why}" if why else f"{where} is as it was before"
-    for path in unreadable:
-        yield f"{path} can't be read: its fix is not undone. Take it back by git or its patch"
-    if not (done or unreadable):
-        yield "no fix was applied here, or all are undone"
-
-
-def _listed(config: pytest.Config, settings: Settings) -> Iterator[str]:
-    notes: list[str] = []
-    records = tool_records(config.rootpath, settings.memory, notes.append)
-    library = Library(tools_of(config, notes.append), records)
-    width = max(len(tool.name) for tool in library.tools)
-    for tool in library.tools:
-        state = tool.why_not or "trusted"
-        record = library.record(tool.name)
-        used = "never used"
-        if record.n_bugs:
-            bugs = f"{record.n_verified} of {record.n_bugs} bugs"
-            sure = f"sure from similarity {record.sure_from:.2f}"
-            used = f"{record.worth:.0%} ({bugs}), {sure}, last on {record.last_used}"
-        yield f"{tool.name:{width}}  {tool.origin.value:8} {tool.level.value:12} {state}; {used}"
-        yield f"{'':{width}}  {tool.description}"
-    yield from notes
+def _bytes(context: Context, candidate: Candidate) -> tuple[bytes, bytes]:
+    """Return the bytes of the file as it is, and with the change."""
+    path = Path(context.sources.files.absolute(candidate.file))
+    try:
+        before = path.read_bytes()
+    except OSError as error:
+        raise refused(candidate.file, f"it can't be read ({error})") from error
+    return before, changed_bytes(before, candidate.before, candidate.after, candidate.file)

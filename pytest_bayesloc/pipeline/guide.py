@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.inspection import InspectionPatch
@@ -32,6 +32,8 @@ from pytest_bayesloc.options.option import DRY_RUN
 from pytest_bayesloc.pipeline.context import own_folder, replace_text
 from pytest_bayesloc.pipeline.last_run import run_of
 from pytest_bayesloc.pipeline.navigation import CaseQuestions, function_schemas
+from pytest_bayesloc.pipeline.report import document_of
+from pytest_bayesloc.ranking.faults import fault_of
 from pytest_bayesloc.report.document import UsageEntry
 
 if TYPE_CHECKING:
@@ -64,12 +66,10 @@ class LlmStage:
 
     Args:
         context: The session.
-        describe: Returns the JSON result of a group of failing tests as it is known by now.
     """
 
-    def __init__(self, context: Context, describe: Callable[[Case], Mapping[str, Any]]) -> None:
+    def __init__(self, context: Context) -> None:
         settings = context.settings
-        self._describe = describe
         self._context = context
         self._models, self._limits = settings.llm_models, settings.llm_limits
         self._is_dry = settings.llm_mode == DRY_RUN
@@ -152,7 +152,8 @@ class LlmStage:
     def questions(self, case: Case) -> Answer:
         """Return what answers its questions on a case."""
         known = self._remembered(case)
-        run = run_of(self._context, self._describe(case), (case,))
+        document = document_of(self._context, (fault_of(case),), (case,), self.usage())
+        run = run_of(self._context, document, (case,))
         return CaseQuestions(self._context, case, run, known, self.may_send, self._edited).answer
 
     def conversation(self, case: Case, sample: int) -> Converse:

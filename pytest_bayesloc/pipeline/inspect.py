@@ -22,6 +22,7 @@ from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.inspection.strategies.values import Constants, Returns
 from pytest_bayesloc.inspection.strategy import Limits
 from pytest_bayesloc.options.option import AUTO
+from pytest_bayesloc.pipeline.execute import is_local, open_pool
 from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
@@ -109,7 +110,7 @@ def _pool(context: Context, cases: Sequence[Case]) -> Pool:
     tests = sorted(wanted, key=lambda node_id: order.get(node_id, len(order)))
     files = {where.file for case in cases for where in case.belief.probabilities}
     texts = {file: text for file in files if (text := context.sources.read(file)) is not None}
-    return context.transports.pool(tests, texts)
+    return open_pool(context, tests, texts)
 
 
 def _loop(
@@ -157,7 +158,7 @@ def _older_code(context: Context, history: GitHistory, progress: Progress) -> Co
     """Return the strategy that takes changes back; it looks for them as far back as is asked."""
     if context.settings.green != AUTO:
         return Counterfactual(history)
-    if not context.transports.is_local:
+    if not is_local(context):
         context.note(
             f"The tests are run again by {', '.join(context.settings.executors)}, where no copy "
             f"of older commits is made: {N_STATES} commits are looked at. (bisect)"

@@ -14,6 +14,7 @@ from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.domain.result import SpoiledTest
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.inspection.strategies.counterfactual import minimal
+from pytest_bayesloc.pipeline.execute import open_pool
 from pytest_bayesloc.ranking.evidence.provenance import line_that_writes, mentions
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
     files = [where.file for where in case.belief.probabilities]
     texts = {file: context.sources.read(file) or "" for file in files}
     try:
-        with closing(context.transports.pool([*tests], texts)) as pool:
+        with closing(open_pool(context, [*tests], texts)) as pool:
             for failure in flaky:
                 search = OrderSearch(pool.first, failure, monotonic, deadline)
                 before = earlier[failure.node_id]

@@ -138,7 +138,7 @@ class Remembering:
         cases: Sequence[Case],
         faults: Sequence[Fault],
         tries: Sequence[SearchResult],
-        llm: LlmStage | None = None,
+        llm: LlmStage | None,
     ) -> Remembered:
         """Add this run to the story of each bug, and look up what is known.
 

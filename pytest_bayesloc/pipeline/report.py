@@ -7,7 +7,6 @@ import platform
 import re
 import tempfile
 from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options.option import LOOP, RECORD
 from pytest_bayesloc.options.readers import offered_formats
 from pytest_bayesloc.pipeline.context import own_folder, replace_text
-from pytest_bayesloc.report.document import Document, FixEntry, SessionEntry, UsageEntry
+from pytest_bayesloc.report.document import Document, SessionEntry, UsageEntry
 from pytest_bayesloc.report.encoding import Result, encode, verdict_line
 from pytest_bayesloc.report.formats import FILES, PLACES, render
 from pytest_bayesloc.report.markdown import prompt
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.options.option import Format, Report
     from pytest_bayesloc.pipeline.context import Context
-    from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
 
 MAX_BEFORE = 64 << 20  # bytes of a file that is read to be added to
@@ -56,244 +54,239 @@ def notify_plugins(context: Context, faults: Sequence[Fault]) -> None:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReportStage:
-    """Reports on a run, from what the other stages left behind.
+def document_of(
+    context: Context,
+    faults: tuple[Fault, ...],
+    cases: Sequence[Case],
+    usage: UsageEntry | None,
+) -> dict[str, Any]:
+    """Return the JSON result of ``faults``."""
+    from pytest_bayesloc.ranking.faults import calls_around, combine
 
-    Attributes:
-        context: The session.
-        remembered: What the memory says, if it was asked.
-        fixes: Those that are shown.
-        llm: The language model's part, if one was asked.
+    recorded, settings = context.recorder.recorded, context.settings
+    result = Result(
+        session=SessionEntry(
+            pytest_version=pytest.__version__,
+            python_version=platform.python_version(),
+            n_passed=sum(recorded.verdicts.values()),
+            n_remembered=len(recorded.remembered),
+            n_traced=recorded.n_traced,
+            n_failed=sum(not passed for passed in recorded.verdicts.values()),
+            collector=recorded.collector,
+            executor=context.executor,
+            formula=settings.formula,
+            model=settings.model,
+            threshold=settings.threshold,
+            seconds=context.seconds,
+        ),
+        ranking=combine(faults),
+        faults=faults,
+        edges=calls_around(faults, cases),
+        partial=(*recorded.partial, *context.notes),
+        memory=memory_entry(context.remembered or Remembered()),
+        llm=usage or UsageEntry(),
+        fixes=tuple(fix for fix, _ in context.fixes),
+    )
+    document = encode(result, context.redaction)
+    _note_withheld(context, document)
+    return document
+
+
+def _note_withheld(context: Context, document: dict[str, Any]) -> None:
+    """Say in ``document`` how many secrets it and the source lines beside it lack."""
+    for row in (row for fault in document["faults"] for row in fault["ranking"][:N_SOURCES]):
+        lines = (context.sources.read(row["file"]) or "").splitlines()
+        context.clean("\n".join(lines[row["start_line"] - 1 : row["end_line"]]))
+    n = 0 if context.redaction is None else context.redaction.n_withheld
+    if n:
+        document["partial"].append(
+            f"{count(n, 'secret')} withheld, as {REDACTED}: --bayesloc-without=redaction shows "
+            "what stands there."
+        )
+
+
+# -- writing
+
+
+def write(context: Context, document: Document) -> dict[str, Path]:
+    """Write the reports that were asked for; one that can't be written costs a note.
+
+    Returns:
+        Per kind of report, where it is.
     """
-
-    context: Context
-    remembered: Remembered | None
-    fixes: tuple[FixEntry, ...]
-    llm: LlmStage | None
-
-    def document(self, faults: tuple[Fault, ...], cases: Sequence[Case]) -> dict[str, Any]:
-        """Return the JSON result of ``faults``."""
-        from pytest_bayesloc.ranking.faults import calls_around, combine
-
-        recorded, settings = self.context.recorder.recorded, self.context.settings
-        result = Result(
-            session=SessionEntry(
-                pytest_version=pytest.__version__,
-                python_version=platform.python_version(),
-                n_passed=sum(recorded.verdicts.values()),
-                n_remembered=len(recorded.remembered),
-                n_traced=recorded.n_traced,
-                n_failed=sum(not passed for passed in recorded.verdicts.values()),
-                collector=recorded.collector,
-                executor=self.context.executor,
-                formula=settings.formula,
-                model=settings.model,
-                threshold=settings.threshold,
-                seconds=self.context.seconds,
-            ),
-            ranking=combine(faults),
-            faults=faults,
-            edges=calls_around(faults, cases),
-            partial=(*recorded.partial, *self.context.notes),
-            memory=memory_entry(self.remembered or Remembered()),
-            llm=self.llm.usage() if self.llm is not None else UsageEntry(),
-            fixes=self.fixes,
-        )
-        document = encode(result, self.context.redaction)
-        self._note_withheld(document)
-        return document
-
-    def _note_withheld(self, document: dict[str, Any]) -> None:
-        """Say in ``document`` how many secrets it and the source lines beside it lack."""
-        for row in (row for fault in document["faults"] for row in fault["ranking"][:N_SOURCES]):
-            lines = (self.context.sources.read(row["file"]) or "").splitlines()
-            self.context.clean("\n".join(lines[row["start_line"] - 1 : row["end_line"]]))
-        n = 0 if self.context.redaction is None else self.context.redaction.n_withheld
-        if n:
-            document["partial"].append(
-                f"{count(n, 'secret')} withheld, as {REDACTED}: --bayesloc-without=redaction shows "
-                "what stands there."
-            )
-
-    # -- writing
-
-    def write(self, document: Document) -> dict[str, Path]:
-        """Write the reports that were asked for; one that can't be written costs a note.
-
-        Returns:
-            Per kind of report, where it is.
-        """
-        written = {}
-        for report in self.context.settings.reports:
-            if report.kind in {RECORD, LOOP}:  # written in every run, by merge and below
-                continue
-            try:
-                written[report.kind] = self._written(report, document)
-            except WritingError as error:
-                self.context.notes.append(str(error))
-        return written
-
-    def write_verdict(self, document: Document) -> str:
-        """Write the verdict on loops where it was asked for, and return it.
-
-        Args:
-            document: A result; of a run that passed, without faults.
-        """
-        is_watched = "loops" not in self.context.settings.without
-        text = verdict_line(document, is_watched=is_watched)
-        path = None
+    written = {}
+    for report in context.settings.reports:
+        if report.kind in {RECORD, LOOP}:  # written in every run, by merge and below
+            continue
         try:
-            for path in filter(None, (report.path for report in self.context.settings.verdicts)):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                replace_text(path, text + "\n")
-        except OSError as error:
-            self.context.notes.append(
-                f"The loop report can't be written to {path}: {error.strerror or error}. "
-                "Give a path that can, as --bayesloc-report=loop:PATH. (report-not-written)"
-            )
-        return text
+            written[report.kind] = _written(context, report, document)
+        except WritingError as error:
+            context.notes.append(str(error))
+    return written
 
-    def _written(self, report: Report, document: Document) -> Path:
-        """Write one report, and return where it is.
 
-        Raises:
-            WritingError: If it can't be written.
-        """
-        kind, path = report.kind, report.path
-        is_ours = kind in {*FILES, *PLACES}
-        function = None if is_ours else self._function_of_plugin(kind)
-        if path is None and kind in PLACES:
-            path = self._place(kind)
-        try:
-            if function is not None:
-                return self._put(_text_of_plugin(kind, function, document), kind, path)
-            before = _text(path) if path is not None and kind in PLACES else ""
-            asked = self._prompt(document) if kind == "html" else ""
-            text = render(kind, document, self._read, self._checkout, prompt=asked, before=before)
-            return self._put(text, kind, path)
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise WritingError(
-                f"The {kind} report can't be written to {path or 'its usual place'}: {why}. "
-                f"Give a path that can, as --bayesloc-report={kind}:PATH.",
-                slug="report-not-written",
-            ) from error
+def write_verdict(context: Context, document: Document) -> str:
+    """Write the verdict on loops where it was asked for, and return it.
 
-    def _function_of_plugin(self, name: str) -> Format:
-        """Return what makes a format of another plugin.
-
-        Raises:
-            WritingError: If there is none, since the plugin's hook failed.
-        """
-        formats, wrong = offered_formats(self.context.config)
-        if name not in formats:
-            raise WritingError(
-                f"A plugin's pytest_bayesloc_report_formats failed "
-                f"({wrong or 'it offered more before'}): there is no {name} report.",
-                slug="broken-format",
-            )
-        return formats[name]
-
-    def _place(self, kind: str) -> Path:
-        """Return the file that others have made for a report.
-
-        Raises:
-            WritingError: If there is none.
-        """
-        named = {
-            "github": self.context.launch.environment.get("GITHUB_STEP_SUMMARY"),
-            "junit": getattr(self.context.config.option, "xmlpath", None),
-        }[kind]
-        if not named:
-            raise WritingError(
-                f"The {kind} report has no place: give one, as --bayesloc-report={kind}:PATH, or "
-                f"{PLACES[kind]}.",
-                slug="report-not-written",
-            )
-        if kind == "junit":  # pytest takes variables and the home folder in its own option
-            return Path(os.path.expandvars(named)).expanduser()
-        return Path(named)
-
-    def _read(self, file: str) -> str | None:
-        text = self.context.sources.read(file)
-        return None if text is None else self.context.clean(text)
-
-    @property
-    def _checkout(self) -> Checkout:
-        return Checkout.around(self.context.rootdir, self.context.launch.environment)
-
-    def _prompt(self, document: Document) -> str:
-        """Return the prompt that the page offers; empty if the user wants none."""
-        if "prompt" in self.context.settings.without:
-            return ""
-        privacy = local_privacy(self.context.rootdir, self.context.settings.llm_never_send)
-        return prompt(document, privacy.reader(self.context.sources.read), privacy.clean)
-
-    def _put(self, text: str, kind: str, path: Path | None) -> Path:
-        """Write a report where it was asked for, else below our folder or a temporary one."""
-        if path is None:
-            name = FILES.get(kind, f"bayesloc-report.{kind}")
-            try:
-                return replace_text(own_folder(self.context.rootdir) / name, text)
-            except OSError:
-                return replace_text(Path(tempfile.mkdtemp(prefix="bayesloc-report-")) / name, text)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if kind != "github":  # its file holds what other steps of the job have said
-            return replace_text(path, text)
-        with path.open("a", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
-        return path
-
-    # -- printing
-
-    def print_answer(
-        self,
-        reporter: pytest.TerminalReporter,
-        document: Document | None,
-        written: Mapping[str, Path],
-    ) -> None:
-        """Print the answer below the failures; ``document`` is None if nothing failed."""
-        harmless = without_commands if "github" in written else str
-        lines = self._lines(reporter, document, written)
-        if lines or self.context.notes:
-            reporter.section("bayesloc", bold=True)
-        for line in lines:
-            reporter.write_line(harmless(line.text), **line.markup)
-        for note in self.context.notes:
-            reporter.write_line(harmless(f"bayesloc: {note}"), yellow=True)
-        if document is not None and "github" in written:
-            for command in marks(document, self._checkout):  # GitHub reads them in the log
-                reporter.write_line(command)
-        for unsent in () if self.llm is None else self.llm.prompts:
-            reporter.section("bayesloc: not sent", sep="-")
-            reporter.write_line(harmless(unsent))
-
-    def _lines(
-        self,
-        reporter: pytest.TerminalReporter,
-        document: Document | None,
-        written: Mapping[str, Path],
-    ) -> list[Line]:
-        if document is None:
-            return [Line(text) for text in (self.remembered.messages if self.remembered else ())]
-        width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
-        memory, advises = document["memory"], self.context.settings.advises
-        # The notes are printed below it, in full; so is advice, where it was asked for.
-        known = set(map(self.context.clean, self.context.notes))
-        lines = answer(
-            {
-                **document,
-                "partial": [text for text in document["partial"] if text not in known],
-                "memory": {**memory, "advice": [], "loops": []} if advises else memory,
-            },
-            self._read,
-            width=width,
-            reports={kind: str(path) for kind, path in written.items()},
-            verbosity=reporter.verbosity,
-            is_inspected=self.context.settings.inspect,
+    The result of a run that passed has no faults.
+    """
+    is_watched = "loops" not in context.settings.without
+    text = verdict_line(document, is_watched=is_watched)
+    path = None
+    try:
+        for path in filter(None, (report.path for report in context.settings.verdicts)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_text(path, text + "\n")
+    except OSError as error:
+        context.notes.append(
+            f"The loop report can't be written to {path}: {error.strerror or error}. "
+            "Give a path that can, as --bayesloc-report=loop:PATH. (report-not-written)"
         )
-        return lines + advice_lines(memory, in_full=advises)
+    return text
+
+
+def _written(context: Context, report: Report, document: Document) -> Path:
+    """Write one report, and return where it is.
+
+    Raises:
+        WritingError: If it can't be written.
+    """
+    kind, path = report.kind, report.path
+    is_ours = kind in {*FILES, *PLACES}
+    function = None if is_ours else _function_of_plugin(context, kind)
+    if path is None and kind in PLACES:
+        path = _place(context, kind)
+    try:
+        if function is not None:
+            return _put(context, _text_of_plugin(kind, function, document), kind, path)
+        before = _text(path) if path is not None and kind in PLACES else ""
+        asked = _prompt(context, document) if kind == "html" else ""
+        around = Checkout.around(context.rootdir, context.launch.environment)
+        text = render(kind, document, context.read, around, prompt=asked, before=before)
+        return _put(context, text, kind, path)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise WritingError(
+            f"The {kind} report can't be written to {path or 'its usual place'}: {why}. "
+            f"Give a path that can, as --bayesloc-report={kind}:PATH.",
+            slug="report-not-written",
+        ) from error
+
+
+def _function_of_plugin(context: Context, name: str) -> Format:
+    """Return what makes a format of another plugin.
+
+    Raises:
+        WritingError: If there is none, since the plugin's hook failed.
+    """
+    formats, wrong = offered_formats(context.config)
+    if name not in formats:
+        raise WritingError(
+            f"A plugin's pytest_bayesloc_report_formats failed "
+            f"({wrong or 'it offered more before'}): there is no {name} report.",
+            slug="broken-format",
+        )
+    return formats[name]
+
+
+def _place(context: Context, kind: str) -> Path:
+    """Return the file that others have made for a report.
+
+    Raises:
+        WritingError: If there is none.
+    """
+    named = {
+        "github": context.launch.environment.get("GITHUB_STEP_SUMMARY"),
+        "junit": getattr(context.config.option, "xmlpath", None),
+    }[kind]
+    if not named:
+        raise WritingError(
+            f"The {kind} report has no place: give one, as --bayesloc-report={kind}:PATH, or "
+            f"{PLACES[kind]}.",
+            slug="report-not-written",
+        )
+    if kind == "junit":  # pytest takes variables and the home folder in its own option
+        return Path(os.path.expandvars(named)).expanduser()
+    return Path(named)
+
+
+def _prompt(context: Context, document: Document) -> str:
+    """Return the prompt that the page offers; empty if the user wants none."""
+    if "prompt" in context.settings.without:
+        return ""
+    privacy = local_privacy(context.rootdir, context.settings.llm_never_send)
+    return prompt(document, privacy.reader(context.sources.read), privacy.clean)
+
+
+def _put(context: Context, text: str, kind: str, path: Path | None) -> Path:
+    """Write a report where it was asked for, else below our folder or a temporary one."""
+    if path is None:
+        name = FILES.get(kind, f"bayesloc-report.{kind}")
+        try:
+            return replace_text(own_folder(context.rootdir) / name, text)
+        except OSError:
+            return replace_text(Path(tempfile.mkdtemp(prefix="bayesloc-report-")) / name, text)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if kind != "github":  # its file holds what other steps of the job have said
+        return replace_text(path, text)
+    with path.open("a", encoding="utf-8", errors="backslashreplace") as stream:
+        stream.write(text)
+    return path
+
+
+# -- printing
+
+
+def print_answer(
+    context: Context,
+    reporter: pytest.TerminalReporter,
+    document: Document | None,
+    written: Mapping[str, Path],
+    unsent: Sequence[str],
+) -> None:
+    """Print the answer below the failures; ``document`` is None if nothing failed."""
+    harmless = without_commands if "github" in written else str
+    lines = _lines(context, reporter, document, written)
+    if lines or context.notes:
+        reporter.section("bayesloc", bold=True)
+    for line in lines:
+        reporter.write_line(harmless(line.text), **line.markup)
+    for note in context.notes:
+        reporter.write_line(harmless(f"bayesloc: {note}"), yellow=True)
+    if document is not None and "github" in written:
+        around = Checkout.around(context.rootdir, context.launch.environment)
+        for command in marks(document, around):  # GitHub reads them in the log
+            reporter.write_line(command)
+    for prompt_text in unsent:
+        reporter.section("bayesloc: not sent", sep="-")
+        reporter.write_line(harmless(prompt_text))
+
+
+def _lines(
+    context: Context,
+    reporter: pytest.TerminalReporter,
+    document: Document | None,
+    written: Mapping[str, Path],
+) -> list[Line]:
+    if document is None:
+        return [Line(text) for text in (context.remembered.messages if context.remembered else ())]
+    width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
+    memory, advises = document["memory"], context.settings.advises
+    # The notes are printed below it, in full; so is advice, where it was asked for.
+    known = set(map(context.clean, context.notes))
+    lines = answer(
+        {
+            **document,
+            "partial": [text for text in document["partial"] if text not in known],
+            "memory": {**memory, "advice": [], "loops": []} if advises else memory,
+        },
+        context.read,
+        width=width,
+        reports={kind: str(path) for kind, path in written.items()},
+        verbosity=reporter.verbosity,
+        is_inspected=context.settings.inspect,
+    )
+    return lines + advice_lines(memory, in_full=advises)
 
 
 def without_commands(text: str) -> str:

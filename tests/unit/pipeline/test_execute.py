@@ -1,21 +1,31 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+from unittest.mock import create_autospec
 
 import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.options.option import Launch
-from pytest_bayesloc.pipeline.execute import RerunTransports
+from pytest_bayesloc.options.settings import Settings
+from pytest_bayesloc.pipeline.context import Context
+from pytest_bayesloc.pipeline.execute import _n_runners, open_pool
+from pytest_bayesloc.spectrum.recorder import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def executing(config: pytest.Config, notes: list[str], specs: Sequence[str]) -> RerunTransports:
+def session(config: pytest.Config, notes: list[str], specs: Sequence[str]) -> Context:
     environment = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    launch = Launch(path=(), environment=environment)
-    return RerunTransports(config, specs, ("", ""), launch, list, notes.append)
+    return Context(
+        config=config,
+        settings=replace(Settings.from_config(config), executors=tuple(specs)),
+        launch=Launch(path=(), environment=environment),
+        recorder=create_autospec(Recorder, instance=True),
+        notes=notes,
+    )
 
 
 @pytest.mark.parametrize(
@@ -32,7 +42,7 @@ def test_engine_that_is_not_installed_is_named(
     monkeypatch.setitem(__import__("sys").modules, module, None)
 
     with pytest.raises(ExecutionError, match=rf"{spec} needs {module}, .*bayesloc\[{extra}\]"):
-        executing(pytestconfig, [], [spec]).pool((), {})
+        open_pool(session(pytestconfig, [], [spec]), (), {})
 
 
 def test_place_that_can_not_be_opened_is_said_where_there_is_another(
@@ -40,12 +50,12 @@ def test_place_that_can_not_be_opened_is_said_where_there_is_another(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "execnet", None)
     notes: list[str] = []
-    stage = executing(pytestconfig, notes, ["popen", "local"])
-    stage.pool((), {}).close()
+    context = session(pytestconfig, notes, ["popen", "local"])
+    open_pool(context, (), {}).close()
 
-    assert stage.words == "local"
+    assert context.executor == "local"
     assert [note.partition(" ")[0] for note in notes] == ["popen"]
-    stage.close()
+    context.close()
 
 
 def test_suite_that_one_process_ran_is_run_again_by_one(
@@ -55,7 +65,7 @@ def test_suite_that_one_process_ran_is_run_again_by_one(
 
     def n_runners(specs: Sequence[str], n_processes: int | None) -> int:
         monkeypatch.setattr(pytestconfig.option, "numprocesses", n_processes, raising=False)
-        return executing(pytestconfig, [], specs)._n_runners()
+        return _n_runners(session(pytestconfig, [], specs), ())
 
     assert [n_runners([], None), n_runners([], 2), n_runners([], 99)] == [1, 2, 4]
     assert n_runners(["local"] * 3, None) == 3
