@@ -82,7 +82,7 @@ def pytest_configure(config: pytest.Config) -> None:
     session = LocalizationSession(config, settings, recorder, AT_START)
     register(session, "bayesloc-session")
     if settings.merge:
-        from pytest_bayesloc.pipeline.merge import RecordMerger
+        from pytest_bayesloc.pipeline.run_files import RecordMerger
 
         recorder.give_up()
         register(RecordMerger(recorder, settings.merge, session.context.note), "bayesloc-merging")

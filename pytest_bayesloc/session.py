@@ -139,10 +139,9 @@ class LocalizationSession:
         elif self._settings.record is not None:
             complete_spectra(self.context, may_run=not self._stopped_by_hand)
         if self._settings.record is not None:
-            from pytest_bayesloc.pipeline.merge import keep_record
+            from pytest_bayesloc.pipeline.run_files import keep_record
 
-            path, note = self._settings.record, self.context.note
-            keep_record(self._recorder, self.context.rootdir, path, note, self.context.clean)
+            keep_record(self.context, self._settings.record)
         if self._settings.merge:  # nothing ran here
             return
         if verdicts and not is_red and self._has_memory_work(is_red=False):
@@ -273,7 +272,7 @@ class LocalizationSession:
 
     def _keep_last(self, document: dict[str, object], cases: Sequence[Case]) -> None:
         """Keep the result for questions about this run."""
-        from pytest_bayesloc.pipeline.last_run import keep_last
+        from pytest_bayesloc.pipeline.run_files import keep_last
 
         if self._has_memory_work(is_red=True):
             with suppress(OSError):  # said already: the memory lies in the same folder

@@ -80,7 +80,7 @@ def _counted(config: pytest.Config, settings: Settings, *, as_json: bool) -> Ite
 
 def _advice_of_last(rootdir: Path) -> Iterator[str]:
     """Yield the advice of the last failed run."""
-    from pytest_bayesloc.pipeline.last_run import read_last
+    from pytest_bayesloc.pipeline.run_files import read_last
     from pytest_bayesloc.report.memory import advice_lines
 
     run = read_last(rootdir)

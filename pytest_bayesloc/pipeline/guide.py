@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,9 +31,9 @@ from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, OpenAIEndpoin
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options.option import DRY_RUN
 from pytest_bayesloc.pipeline.context import own_folder, replace_text
-from pytest_bayesloc.pipeline.last_run import run_of
 from pytest_bayesloc.pipeline.navigation import CaseQuestions, function_schemas
 from pytest_bayesloc.pipeline.report import document_of
+from pytest_bayesloc.pipeline.run_files import run_of
 from pytest_bayesloc.ranking.faults import fault_of
 from pytest_bayesloc.report.document import UsageEntry
 
@@ -40,12 +41,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_bayesloc.domain.advice import Advice
+    from pytest_bayesloc.domain.bug import BugRecord, TrialSummary
     from pytest_bayesloc.domain.inspection import Rerun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Converse, ProposedCode
     from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.inspection.strategies.llm import Answer, Reflection, Suspicions
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
+    from pytest_bayesloc.memory.episodes import Event
+    from pytest_bayesloc.memory.store import BugStore
+    from pytest_bayesloc.memory.summaries import Ask, RuleSummarizer
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.evidence.judgements import VerdictCounts
@@ -58,27 +64,24 @@ N_RANKED = 10  # groups of failing tests
 N_FIXED = 2  # functions of a group that it is asked to fix while others are inspected
 N_ROUNDS = 3  # times that it is asked to fix a function
 N_TESTS = 5  # whose values a fix must not know
+TO_TRY = "to try, by the language model: "
 _TOLD = "told.txt"
 
 
 class LlmStage:
-    """A language model's part in a session: it asks within limits, and says what is sent.
-
-    Args:
-        context: The session.
-    """
+    """A language model's part in a session: it asks within limits, and says what is sent."""
 
     def __init__(self, context: Context) -> None:
         settings = context.settings
         self._context = context
         self._models, self._limits = settings.llm_models, settings.llm_limits
-        self._is_dry = settings.llm_mode == DRY_RUN
+        is_dry = settings.llm_mode == DRY_RUN
         self._never = settings.never_edited
         self.prompts: list[str] = []
         self._privacy = local_privacy(context.rootdir, settings.llm_never_send)
         self._endpoint: Endpoint = (
             DryRunEndpoint(self.prompts)
-            if self._is_dry
+            if is_dry
             else OpenAIEndpoint(environment=context.launch.environment, before_first=self._announce)
         )
         self._budget = CallBudget(
@@ -90,10 +93,11 @@ class LlmStage:
             seconds=settings.budget_s,
         )
         self._folder = context.rootdir / FOLDER
-        mode = "record" if self._is_dry else settings.llm_mode
+        mode = "record" if is_dry else settings.llm_mode
         exchanges = Exchanges(self._folder, mode, partial(_keep, context.rootdir))
+        say = (lambda _: None) if is_dry else context.note
         self._agent = LlmAgent(
-            self._endpoint, self._budget, exchanges, self._privacy, self._say, self._limits.parallel
+            self._endpoint, self._budget, exchanges, self._privacy, say, self._limits.parallel
         )
         self.advisor = LlmAdvisor(
             self._agent,
@@ -116,26 +120,23 @@ class LlmStage:
     # -- its uses
 
     def has_judged(self, cases: Sequence[Case]) -> bool:
-        """Let it rank the candidates, if it may; False if the user did not wait for it.
+        """Let it rank the candidates of the largest groups; False if the user did not wait for it.
 
         Where inspections follow, it looks around while they are made, and ranks then.
         """
         settings = self._context.settings
+        if "llm" in settings.without or settings.inspect:
+            return True
+        asked = [(case, partial(self.suspect, case)) for case in cases[:N_RANKED]]
         try:
-            if "llm" not in settings.without and not settings.inspect:
-                self._judge(cases)
+            for case, suspicions in self.answers(asked):
+                take_ranking(case, suspicions or {}, self)
         except KeyboardInterrupt:
             self._context.note(
                 "The language model was not waited for: the ranking is what was known then."
             )
             return False
         return True
-
-    def _judge(self, cases: Sequence[Case]) -> None:
-        """Let it rank the candidates of the largest groups, all at once."""
-        asked = [(case, partial(self.suspect, case)) for case in cases[:N_RANKED]]
-        for case, suspicions in self.answers(asked):
-            take_ranking(case, suspicions or {}, self)
 
     def suspect(self, case: Case) -> Suspicions | None:
         """Return whom it suspects, asked in one prompt."""
@@ -218,11 +219,7 @@ class LlmStage:
         return None
 
     def _fixed(self, target: Location, answer: str) -> str:
-        """Return the text of the file with its fix.
-
-        Raises:
-            PatchError: If the gate refuses it.
-        """
+        """Return the text of the file with its fix, or raise a ``PatchError``."""
         return checked_fix(*self._editable(target), answer, self._never)
 
     def _editable(self, target: Location) -> tuple[SourceMap, Unit]:
@@ -240,11 +237,10 @@ class LlmStage:
         self, case: Case, target: Location, answer: ProposedCode
     ) -> InspectionPatch | None:
         """Make a patch of a fix; None, and a note, if a gate refuses it."""
-
-        def make() -> InspectionPatch:
-            return self._patch(case, target, self._fixed(target, answer.text), answer.why)
-
-        return self._gated(target, make)
+        return self._gated(
+            target,
+            lambda: self._patch(case, target, self._fixed(target, answer.text), answer.why),
+        )
 
     def _edited(self, case: Case, target: Location, text: str, why: str) -> InspectionPatch:
         checked = checked_edit(*self._editable(target), text, self._never)
@@ -273,11 +269,7 @@ class LlmStage:
         )
 
     def answers(self, asked: Iterable[tuple[K, Callable[[], T]]]) -> Iterator[tuple[K, T]]:
-        """Ask all at once, and yield in turn what is answered in time.
-
-        Args:
-            asked: Keys of the questions, each with a call that asks.
-        """
+        """Ask all at once, and yield in turn, by the calls' keys, what is answered in time."""
         calls = [(key, Later(ask)) for key, ask in asked]
         for key, later in calls:
             with suppress(TimeoutError):
@@ -285,11 +277,6 @@ class LlmStage:
 
     def _remembered(self, case: Case) -> tuple[str, ...]:
         return self._known.get(case.failing[0], ()) if case.failing else ()
-
-    @property
-    def summarizer(self) -> LlmSummarizer:
-        """Words the stages of a bug by it."""
-        return LlmSummarizer(self.advisor, self.may_send)
 
     def may_send(self, file: str) -> bool:
         """Return whether anything of a file may leave the machine."""
@@ -308,15 +295,82 @@ class LlmStage:
             uses=dict(sorted(self.advisor.uses.items())),
         )
 
+    # -- the memory in its words
+
+    def reworded(
+        self,
+        store: BugStore,
+        project: str,
+        advice: Sequence[Advice],
+        events: Sequence[Event],
+        rules: RuleSummarizer,
+    ) -> tuple[Advice, ...]:
+        """Reword what the run added to the memory, and return the advice in the new words.
+
+        It takes long, so nobody waits for it while the memory is held. Where it does not answer, or
+        the run is killed, the words of the ``rules``, which were kept before, stand.
+
+        Raises:
+            StoreError: If the store can't be used.
+        """
+        from pytest_bayesloc.memory.ledger import Ledger
+
+        with store.transaction(write=False) as connection:
+            touched = Ledger(connection, project).bugs([event.bug for event in events])
+        bugs = {record.id: bug for bug, record in touched.items()}
+        changes = list(self._changes(events, rules, bugs))
+        found = list(advice)
+        if changes:
+            with store.transaction() as connection:
+                ledger = Ledger(connection, project)
+                for bug, number, said in changes:
+                    ledger.reword(bug, number, said)
+                now = ledger.bugs([bugs[item.record.id] for item in found])
+            found = [replace(item, record=now[bugs[item.record.id]]) for item in found]
+        return tuple(self._with_approaches(found))
+
+    def _changes(
+        self, events: Iterable[Event], rules: RuleSummarizer, bugs: Mapping[str, int]
+    ) -> Iterator[tuple[int, int, str | TrialSummary]]:
+        """Yield the texts that differ.
+
+        Each comes behind the number of its bug, and that of its trial (0: the bug's hypothesis).
+        """
+        requests: list[tuple[int, int, str | TrialSummary, Ask]] = [
+            (e.bug, 0, *rules.hypotheses[e.group]) for e in events if e.kind == "begun"
+        ]
+        requests += [
+            (bugs[record.id], len(record.trials) + 1, summary, ask)
+            for record, summary, ask in rules.trials
+        ]
+        model = LlmSummarizer(self.advisor, self.may_send)
+        asked = (((bug, n, said), partial(ask, model)) for bug, n, said, ask in requests)
+        for (bug, number, before), text in self.answers(asked):
+            if text != before:
+                yield bug, number, text
+
+    def _with_approaches(self, advice: list[Advice]) -> list[Advice]:
+        """Add three different things to try to warnings of loops."""
+
+        def approaches(record: BugRecord) -> Sequence[str]:
+            return self.advisor.approaches(
+                error=record.symptom.error[:4_000],
+                tried=record.failed_strategies,
+                known=record.learned_constraints,
+            )
+
+        asked = ((i, partial(approaches, a.record)) for i, a in enumerate(advice) if a.loop)
+        for i, named in self.answers(asked):
+            if (loop := advice[i].loop) is not None:
+                more = (f"{TO_TRY}{approach}" for approach in named)
+                advice[i] = replace(advice[i], loop=replace(loop, messages=(*loop.messages, *more)))
+        return advice
+
     # -- what leaves the machine
 
     def unit(self, location: Location) -> tuple[SourceMap, Unit] | None:
         """Return the code of a location and its file; None of one that is not to be shown."""
         return self._context.sources.unit(location) if self.may_send(location.file) else None
-
-    def _say(self, text: str) -> None:
-        if not self._is_dry:
-            self._context.note(text)
 
     def _announce(self) -> None:
         """Say once in a project, before anything is sent, what goes where."""

@@ -23,8 +23,8 @@ from pytest_bayesloc.inspection.strategies.values import Constants, Returns
 from pytest_bayesloc.inspection.strategy import Limits
 from pytest_bayesloc.options.option import AUTO
 from pytest_bayesloc.pipeline.execute import is_local, open_pool
-from pytest_bayesloc.pipeline.merge import foreign_environment
 from pytest_bayesloc.pipeline.order import explain_order
+from pytest_bayesloc.pipeline.run_files import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.report.terminal import Progress
 from pytest_bayesloc.rerun.transports.local import waited_for_cpu_s

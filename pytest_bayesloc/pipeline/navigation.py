@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.recording import Recording
     from pytest_bayesloc.inspection.strategies.llm import Attempt
     from pytest_bayesloc.pipeline.context import Context
-    from pytest_bayesloc.pipeline.last_run import LastRun
+    from pytest_bayesloc.pipeline.run_files import LastRun
     from pytest_bayesloc.ranking.case import Case
 
     MakePatch = Callable[[Case, Location, str, str], InspectionPatch]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import Recording
-    from pytest_bayesloc.pipeline.last_run import LastRun
+    from pytest_bayesloc.pipeline.run_files import LastRun
 
 MAX_TESTS = 200  # that are re-run for one question
 MAX_FILES = 20_000

@@ -37,7 +37,6 @@ from pytest_bayesloc.pipeline.context import (
     workspace_of,
 )
 from pytest_bayesloc.pipeline.fix_tools import learn, take_in
-from pytest_bayesloc.pipeline.rewording import reworded
 from pytest_bayesloc.ranking.case import Rejected
 
 if TYPE_CHECKING:
@@ -289,11 +288,11 @@ class Remembering:
         summarizer: RuleSummarizer,
     ) -> Remembered:
         try:
-            advice = reworded(store, self._project, llm, kept.advice, (events, summarizer))
+            advice = llm.reworded(store, self._project, kept.advice, events, summarizer)
         except KeyboardInterrupt:
             self._note("The language model was not waited for: the words are those of rules.")
             return kept
-        return replace(kept, advice=tuple(advice))
+        return replace(kept, advice=advice)
 
     def _score(self, store: BugStore, symptoms: Sequence[Symptom]) -> Score:
         """Return the comparison of failures: by meaning where a model is set, else by words."""

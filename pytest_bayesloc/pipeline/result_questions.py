@@ -15,7 +15,7 @@ from pytest_bayesloc.domain.source import SourceMap, lines_of
 from pytest_bayesloc.domain.texts import with_texts
 from pytest_bayesloc.history.snapshots import SnapshotStore
 from pytest_bayesloc.pipeline.context import FOLDER
-from pytest_bayesloc.pipeline.last_run import FILE, LastRun, read_last
+from pytest_bayesloc.pipeline.run_files import FILE, LastRun, read_last
 from pytest_bayesloc.ranking.evidence.invariants import seen_values
 from pytest_bayesloc.ranking.faults import nearest_call
 from pytest_bayesloc.report.text import clip, one_line, percent, ratio

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pytest_bayesloc.__main__ import merged
 from pytest_bayesloc.domain.errors import BayeslocError, LostError, ShardError, StoreError
 from pytest_bayesloc.domain.own_files import is_trusted
 from pytest_bayesloc.fixes.apply import Journal
@@ -23,7 +24,6 @@ from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.transfer import import_lines
 from pytest_bayesloc.options.settings import declarations
-from pytest_bayesloc.pipeline.merge import merged
 from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions
 from pytest_bayesloc.pipeline.result_questions import QuestionError
 from pytest_bayesloc.rerun.runner import ServerRunner

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_bayesloc.pipeline.merge import merged
+from pytest_bayesloc.__main__ import merged
 from tests.unit.report.test_report_parts import remembered
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.pipeline.last_run import LastRun
+from pytest_bayesloc.pipeline.run_files import LastRun
 
 ROOT = Path(os.path.realpath("/srv/shop"))
 
