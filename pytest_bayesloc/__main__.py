@@ -20,7 +20,8 @@ from pytest_bayesloc.domain.redaction import Redaction
 from pytest_bayesloc.domain.texts import with_texts
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.pipeline.context import FOLDER, replace_text
-from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions, lines_of_answer
+from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions
+from pytest_bayesloc.pipeline.result_questions import lines_of_answer
 from pytest_bayesloc.pipeline.run_files import FILE as LAST_RUN
 from pytest_bayesloc.pipeline.run_files import read_last
 from pytest_bayesloc.report.document import MAX_FAULTS, MAX_ROWS, ResultDocument

@@ -31,7 +31,7 @@ from pytest_bayesloc.llm.endpoint import DryRunEndpoint, Endpoint, OpenAIEndpoin
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options.option import DRY_RUN
 from pytest_bayesloc.pipeline.context import own_folder, replace_text
-from pytest_bayesloc.pipeline.navigation import CaseQuestions, function_schemas
+from pytest_bayesloc.pipeline.questions import CaseQuestions, function_schemas
 from pytest_bayesloc.pipeline.report import document_of
 from pytest_bayesloc.pipeline.run_files import run_of
 from pytest_bayesloc.ranking.faults import fault_of

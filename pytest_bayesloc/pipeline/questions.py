@@ -1,11 +1,13 @@
-"""Answers questions about the last failed run; tests are re-run only where a question asks for it.
+"""Answers questions about the last failed run, and about a case while it is inspected.
 
-People ask by ``python -m pytest_bayesloc ask``, coding agents by the Model Context Protocol.
+People ask by ``python -m pytest_bayesloc ask``, coding agents by the Model Context Protocol: tests
+are re-run only where a question asks for it. A language model asks about the case.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Sequence  # noqa: TC003 - the server reads it from the annotations
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -13,6 +15,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap, lines_of
@@ -21,11 +24,14 @@ from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.fixes.check import Candidate, Checker, Status
 from pytest_bayesloc.fixes.tasks import walked
 from pytest_bayesloc.history.changes import name_of
+from pytest_bayesloc.inspection.edits import edited_unit
+from pytest_bayesloc.inspection.views import steady
 from pytest_bayesloc.pipeline.result_questions import (
     N_ITEMS,
     Answer,
     QuestionError,
     ResultQuestions,
+    lines_of_answer,
     location_of,
 )
 from pytest_bayesloc.rerun.runner import ServerRunner
@@ -37,7 +43,12 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import Recording
+    from pytest_bayesloc.inspection.strategies.llm import Attempt
+    from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.run_files import LastRun
+    from pytest_bayesloc.ranking.case import Case
+
+    MakePatch = Callable[[Case, Location, str, str], InspectionPatch]
 
 MAX_TESTS = 200  # that are re-run for one question
 MAX_FILES = 20_000
@@ -45,6 +56,9 @@ MAX_TARGETS = 50
 N_RECORDED = 5  # failing tests, and passing ones, whose calls are recorded
 LIMIT_S = 120.0  # of one question
 MARK = "bayesloc-value:"
+#: Questions that a result answers.
+ABOUT_RESULT = ("ranking", "why", "source", "values", "calls", "failure", "changes", "similar")
+WORDS = 200  # characters that say what an edit does
 
 
 class Questions(ResultQuestions):
@@ -205,7 +219,9 @@ class Questions(ResultQuestions):
         """A server that has the files as they are now; started where there is none."""
         with self._lock:
             last = self._last
-            state = self._state_of(last)
+            files = islice(walked([str(self._rootdir)]), MAX_FILES)
+            stamps = (f"{file} {written_ns(Path(file))}" for file in files)
+            state = text_digest("\n".join((last.made_at, *stamps)))
             if self._runner is None or state != self._state:
                 self.close()
                 self._texts.clear()
@@ -216,51 +232,171 @@ class Questions(ResultQuestions):
                 self._state = state
             yield self._runner
 
-    def _state_of(self, last: LastRun) -> str:
-        """A digest of what a server was started with."""
-        files = islice(walked([str(self._rootdir)]), MAX_FILES)
-        stamps = (f"{file} {written_ns(Path(file))}" for file in files)
-        return text_digest("\n".join((last.made_at, *stamps)))
-
-
-def lines_of_answer(answer: Answer, indent: str = "") -> Iterator[str]:
-    """Yield an answer as lines for a person."""
-    for name, value in answer.items():
-        yield from _lines(f"{indent}{name.replace('_', ' ')}:", value, indent)
-
-
-def _lines(head: str, value: Any, indent: str) -> Iterator[str]:  # noqa: ANN401 - any JSON value
-    if isinstance(value, dict):
-        yield head
-        yield from lines_of_answer(value, f"{indent}  ")
-    elif isinstance(value, list):
-        yield head if value else f"{head} none"
-        for item in value:
-            if isinstance(item, dict):
-                first, *rest = lines_of_answer(item, f"{indent}    ")
-                yield f"{indent}  - {first.strip()}"
-                yield from rest
-            else:
-                yield from (f"{indent}  {line}" for line in str(item).splitlines())
-    elif isinstance(value, str) and "\n" in value:
-        yield head
-        yield from (f"{indent}  {line}" for line in value.splitlines())
-    elif value not in (None, ""):
-        yield f"{head} {value}"
-
 
 #: The questions by the names that people and agents use.
 QUESTIONS: Mapping[str, Callable[..., Answer]] = {
-    "ranking": Questions.ranking,
-    "why": Questions.why,
-    "source": Questions.source,
-    "values": Questions.values,
-    "calls": Questions.calls,
-    "failure": Questions.failure,
-    "changes": Questions.changes,
-    "similar": Questions.similar,
-    "fixes": Questions.fixes,
-    "run": Questions.run,
+    **{name: getattr(Questions, name) for name in (*ABOUT_RESULT, "fixes", "run")},
     "try": Questions.attempt,
     "evaluate": Questions.evaluate,
 }
+
+
+# -- while a case is inspected
+
+
+class CaseQuestions(ResultQuestions):
+    """Answers from what is known of a case when this is made: the same again in a replay.
+
+    Args:
+        context: The session.
+        case: The group of failing tests.
+        run: The result so far, of this group.
+        known: What is remembered of it.
+        may_send: Whether anything of a file may be told.
+        patch: Makes a patch of a place, the text of its file with an edit, and words on it; or
+            raises a ``PatchError``.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        case: Case,
+        run: LastRun,
+        known: Sequence[str],
+        may_send: Callable[[str], bool],
+        patch: MakePatch,
+    ) -> None:
+        super().__init__(context.rootdir, may_send)
+        self._context = context
+        self._case = case
+        self._remembered = list(known)
+        self._patch = patch
+        self._run = run
+
+    def similar(self) -> Answer:
+        """Tell what is remembered of this failure: attempts that failed, what was learned."""
+        return self._clean({"remembered": self._remembered})
+
+    def failure(self, test: str = "") -> Answer:
+        """Show a failing test: message, traceback, the suspects that it executed, what it printed.
+
+        Args:
+            test: Its node id, or a part of it; the first failing test if nothing is said.
+        """
+        said = super().failure(test)
+        printed = self._case.printed.get(said["test"], "")
+        return {**said, **self._clean({"printed": printed})}
+
+    def try_edit(self, attempt: Attempt, file: str, old: str, new: str) -> Answer:
+        """Try an edit of one function, class body or module body: tell what becomes of the tests.
+
+        Args:
+            attempt: Runs the tests.
+            file: Path relative to rootdir.
+            old: Text that stands there once.
+            new: What to put in its place.
+        """
+        text, after, _ = self._edited(file, old, new)
+        unit = edited_unit(SourceMap(text, file), after)
+        target = self._known(unit.location)
+        if target is None or target.is_test:
+            raise QuestionError(
+                f"{unit.location.qualname} in {file} is not edited: give an edit of code that the "
+                "failing tests execute, other than a test."
+            )
+        words = " ".join(f"`{old}` becomes `{new}`".split())[:WORDS]
+        patch = self._patch(self._case, target, after, words)
+        return self._clean(dict(attempt(patch)))
+
+    def answer(self, name: str, arguments: Mapping[str, Any], attempt: Attempt) -> str:
+        """Return the answer to a call, or what is wrong with it. It never raises."""
+        question = FUNCTIONS.get(name)
+        if question is None:
+            return f"There is no such function: call one of {', '.join(FUNCTIONS)}."
+        given = {"attempt": attempt} if name == TRY else {}
+        try:
+            inspect.signature(question).bind(self, **arguments, **given)
+            if not all(isinstance(value, str) for value in arguments.values()):
+                return "The arguments don't fit: each is a text."
+        except TypeError as error:
+            return f"The arguments don't fit: {error}."
+        try:
+            return steady("\n".join(lines_of_answer(question(self, **arguments, **given))))
+        except BayeslocError as error:
+            return str(error)
+        except Exception as error:  # noqa: BLE001 - it costs an answer, and never the run
+            return f"That can't be answered ({type(error).__name__})."
+
+    # -- what answers are made from
+
+    @property
+    def _last(self) -> LastRun:
+        return self._run
+
+    def _calls_of(
+        self,
+        where: Location,  # noqa: ARG002 - the calls of all suspects are recorded
+    ) -> tuple[Recording, Sequence[str], Sequence[str]]:
+        recording, failing = self._case.recording, self._case.failing
+        return recording, failing, [test for test in recording.calls if test not in failing]
+
+    def _edges_at(self, _where: Location) -> Mapping[tuple[Location, Location], int]:
+        return self._case.recording.edges
+
+    def _location(self, place: str) -> tuple[Location, Any]:
+        where, row = super()._location(place)
+        self._text(where.file)  # of a file that is not sent, nothing is told
+        return self._known(where) or where, row
+
+    def _known(self, where: Location) -> Location | None:
+        """Return the candidate at a place; None if it is none."""
+        known = self._case.belief.probabilities
+        name = (where.file, where.qualname)
+        return next((other for other in known if (other.file, other.qualname) == name), None)
+
+    def _row(self, place: str) -> tuple[int, Any]:
+        number, row = super()._row(place)
+        self._text(row["file"])
+        return number, row
+
+    def _suspect(self, row: Any) -> Answer:  # noqa: ANN401 - a row of a result
+        said = super()._suspect(row)
+        return said if self._may_show(row["file"]) else {**said, "reasons": []}
+
+    def _text(self, file: str) -> str:
+        text = self._context.sources.read(file) if self._may_show(file) else None
+        if text is None:
+            raise QuestionError(f"{file} is not shown: give another file of the project.")
+        return text
+
+
+TRY = "try_edit"
+#: What a model may call, by name.
+FUNCTIONS: Mapping[str, Callable[..., Answer]] = {
+    **{name: getattr(CaseQuestions, name) for name in ABOUT_RESULT},
+    TRY: CaseQuestions.try_edit,
+}
+
+
+def function_schemas() -> list[dict[str, Any]]:
+    """Return what a model may call, as the API wants it: from signatures and docstrings."""
+    return [
+        {"type": "function", "function": {"name": name, **_schema(question)}}
+        for name, question in FUNCTIONS.items()
+    ]
+
+
+def _schema(question: Callable[..., Answer]) -> dict[str, Any]:
+    text, _, arguments = (inspect.getdoc(question) or "").partition("\n\nArgs:\n")
+    told = dict(line.strip().split(": ", 1) for line in arguments.splitlines() if ": " in line)
+    parameters = inspect.signature(question).parameters.items()
+    asked = {name: p for name, p in parameters if name not in {"self", "attempt"}}
+    return {
+        "description": " ".join(text.split()),
+        "parameters": {
+            "type": "object",
+            "properties": {n: {"type": "string", "description": told[n]} for n in asked},
+            "required": [n for n, p in asked.items() if p.default is p.empty],
+            "additionalProperties": False,
+        },
+    }

@@ -371,3 +371,29 @@ def location_of(row: Document) -> Location:
     """Return the location of a row of a result."""
     names = ("file", "qualname", "start_line", "end_line", "is_test")
     return Location(**{name: row[name] for name in names})
+
+
+def lines_of_answer(answer: Answer, indent: str = "") -> Iterator[str]:
+    """Yield an answer as lines for a person."""
+    for name, value in answer.items():
+        yield from _lines(f"{indent}{name.replace('_', ' ')}:", value, indent)
+
+
+def _lines(head: str, value: Any, indent: str) -> Iterator[str]:  # noqa: ANN401 - any JSON value
+    if isinstance(value, dict):
+        yield head
+        yield from lines_of_answer(value, f"{indent}  ")
+    elif isinstance(value, list):
+        yield head if value else f"{head} none"
+        for item in value:
+            if isinstance(item, dict):
+                first, *rest = lines_of_answer(item, f"{indent}    ")
+                yield f"{indent}  - {first.strip()}"
+                yield from rest
+            else:
+                yield from (f"{indent}  {line}" for line in str(item).splitlines())
+    elif isinstance(value, str) and "\n" in value:
+        yield head
+        yield from (f"{indent}  {line}" for line in value.splitlines())
+    elif value not in (None, ""):
+        yield f"{head} {value}"
