@@ -33,14 +33,7 @@ FIX_SHARE = 1 / 3  # of the budget, at least, where fixes are searched
 
 
 class LocalizationSession:
-    """One run: from what the recorder saw to the terminal and the reports.
-
-    Args:
-        config: pytest's.
-        settings: What the user asked for.
-        recorder: Records the run, registered as a plugin of its own.
-        launch: What the process was started with.
-    """
+    """One run: from what the recorder, a plugin of its own, saw to the terminal and the reports."""
 
     def __init__(
         self, config: pytest.Config, settings: Settings, recorder: Recorder, launch: Launch
@@ -55,17 +48,15 @@ class LocalizationSession:
         self._past = past_runs(self.context)
         if settings.refusal:
             self.context.note(settings.refusal)
-        self._remembering: Remembering | None = None
         self._tries: Sequence[SearchResult] = ()
 
+    @cached_property
     def _memory(self) -> Remembering:
-        # No property: pluggy reads those when the session is registered.
-        if self._remembering is None:
-            from pytest_bayesloc.pipeline.remember import Remembering
+        from pytest_bayesloc.pipeline.remember import Remembering
 
-            prove = self._needed if self._settings.inspect else None
-            self._remembering = Remembering(self.context, self._past, prove)
-        return self._remembering
+        return Remembering(
+            self.context, self._past, self._needed if self._settings.inspect else None
+        )
 
     @cached_property
     def _llm(self) -> LlmStage | None:
@@ -87,9 +78,6 @@ class LocalizationSession:
 
         usage = None if self._llm is None else self._llm.usage()
         return document_of(self.context, faults, cases, usage)
-
-    def _has_memory_work(self, *, is_red: bool) -> bool:
-        return has_work(self.context.rootdir, self._settings, is_red=is_red)
 
     # -- pytest's side
 
@@ -144,7 +132,7 @@ class LocalizationSession:
             keep_record(self.context, self._settings.record)
         if self._settings.merge:  # nothing ran here
             return
-        if verdicts and not is_red and self._has_memory_work(is_red=False):
+        if verdicts and not is_red and has_work(self.context, is_red=False):
             self._remember()
         failure = keep(self.context, self._past)
         if failure and self._document is not None:  # nothing was asked of a passing run
@@ -189,12 +177,14 @@ class LocalizationSession:
 
     def _localize(self) -> None:
         from pytest_bayesloc.pipeline.report import notify_plugins, write
+        from pytest_bayesloc.pipeline.run_files import keep_last
         from pytest_bayesloc.ranking.faults import fault_of
 
         cases = self._open_cases()
         is_rerun = self._settings.inspect or self._settings.searches_fixes
         if is_rerun and self._settings.remembers and not self._stopped_by_hand:
-            self._recall(cases)
+            with self.context.stage("remember"), self._memory_may_fail():
+                self._memory.recall(cases)
         if self._llm is not None and not self._stopped_by_hand:
             with self.context.stage("guide"):
                 self._guide(self._llm, cases)
@@ -206,7 +196,7 @@ class LocalizationSession:
                 self._fix(cases)
         faults = tuple(fault_of(case) for case in cases)
         notify_plugins(self.context, faults)
-        if self._has_memory_work(is_red=True) and not self._stopped_by_hand:
+        if has_work(self.context, is_red=True) and not self._stopped_by_hand:
             with self.context.stage("remember"):
                 self._remember(cases, faults)
         if self.context.fixes and self._settings.fix == "apply":
@@ -216,7 +206,9 @@ class LocalizationSession:
         with self.context.stage("report"):
             self._document = self._result(faults, cases)
             self._written = write(self.context, self._document)
-            self._keep_last(self._document, cases)
+            if has_work(self.context, is_red=True):
+                with suppress(OSError):  # said already: the memory lies in the same folder
+                    keep_last(self.context, self._document, cases)
 
     def _tell_loops(self) -> None:
         """Write the verdict on loops; of passing and broken runs too, else an old one stays."""
@@ -270,21 +262,9 @@ class LocalizationSession:
         with self.context.stage("inspect"):
             return needed_changes(self.context, changes, tests)
 
-    def _keep_last(self, document: dict[str, object], cases: Sequence[Case]) -> None:
-        """Keep the result for questions about this run."""
-        from pytest_bayesloc.pipeline.run_files import keep_last
-
-        if self._has_memory_work(is_red=True):
-            with suppress(OSError):  # said already: the memory lies in the same folder
-                keep_last(self.context, document, cases)
-
-    def _recall(self, cases: Sequence[Case]) -> None:
-        with self.context.stage("remember"), self._memory_may_fail():
-            self._memory().recall(cases)
-
     def _remember(self, cases: Sequence[Case] = (), faults: Sequence[Fault] = ()) -> None:
         with self._memory_may_fail():
-            self.context.remembered = self._memory().take_in(cases, faults, self._tries, self._llm)
+            self.context.remembered = self._memory.take_in(cases, faults, self._tries, self._llm)
 
     @contextmanager
     def _memory_may_fail(self) -> Iterator[None]:
@@ -299,7 +279,7 @@ class LocalizationSession:
     def _guide(self, llm: LlmStage, cases: Sequence[Case]) -> None:
         """Let a language model rank the candidates, by what it is known to be worth."""
         with self._memory_may_fail():
-            llm.learn(*self._memory().guide_record(llm.advisor.name))
+            llm.learn(*self._memory.guide_record(llm.advisor.name))
         with self._memory_may_fail():
             self._stopped_by_hand = not llm.has_judged(cases)
 

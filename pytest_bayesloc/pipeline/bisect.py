@@ -205,12 +205,7 @@ def passes(ends: Mapping[str, str]) -> bool | None:
 
 
 def ends_of(runs: Mapping[str, TestRun], errors: Mapping[str, str]) -> dict[str, str]:
-    """Return how tests ended on an older commit.
-
-    Args:
-        runs: Their runs there.
-        errors: Their errors on the code of now.
-    """
+    """Return how tests, whose errors are those on the code of now, ended on an older commit."""
     # The tests behind one that hangs or ends the process were not run.
     is_whole = {Verdict.TIMEOUT, Verdict.CRASH}.isdisjoint(run.verdict for run in runs.values())
     return {

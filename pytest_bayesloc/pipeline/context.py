@@ -94,10 +94,10 @@ def replace_text(path: Path, text: str) -> Path:
 # -- the memory
 
 
-def has_work(rootdir: Path, settings: Settings, *, is_red: bool) -> bool:
+def has_work(context: Context, *, is_red: bool) -> bool:
     """Whether the memory has to be opened at all."""
-    where = memory_of(rootdir, settings.memory)
-    if where is None or is_red or settings.lesson:
+    where = memory_of(context.rootdir, context.settings.memory)
+    if where is None or is_red or context.settings.lesson:
         return where is not None
     return may_have_open_bugs(where) if isinstance(where, Path) else True
 
@@ -117,9 +117,7 @@ def may_have_open_bugs(path: Path) -> bool:
 def memory_of(rootdir: Path, setting: str) -> Path | str | None:
     """Return the memory's file or URL; None if nothing is to be remembered.
 
-    Args:
-        rootdir: Of the project.
-        setting: ``on``, ``off``, a path or a URL.
+    The setting is ``on``, ``off``, a path or a URL.
     """
     if setting == "off":
         return None
@@ -144,12 +142,7 @@ def open_memory(
 ) -> Iterator[Ledger | None]:
     """Open the project's records in a transaction; None where there is no memory.
 
-    Args:
-        rootdir: Of the project.
-        setting: As of ``memory_of``.
-        note: Tells the user.
-        write: Whether anything is written.
-        may_begin: Whether a new memory is made where there is none.
+    Where there is none and it ``may_begin``, a new one is made.
 
     Raises:
         StoreError: If the memory can't be used.

@@ -295,16 +295,16 @@ def _evidence(case: Case, result: SearchResult) -> Iterator[Evidence]:
 
     What edits of functions and older code show was weighed when they were inspected.
     """
-    best = next((c for c in result.verified if c.candidate.stage == TOOL or _is_of_body(c)), None)
+    best = next((c for c in result.verified if _is_weighed_here(c.candidate)), None)
     if best is not None and not best.doubt:
         why = f"the failing tests pass with a fix by {best.candidate.name}, and nothing else breaks"
         where = changed_location(best.candidate)
         yield weigh(case.model, ChangeOutcome.FIX_VERIFIED, where, source=FIX, why=why)
 
 
-def _is_of_body(checked: Checked) -> bool:
-    """Say whether it is an edit of what an import executes."""
-    return checked.candidate.stage == EDIT and checked.candidate.target is None
+def _is_weighed_here(candidate: Candidate) -> bool:
+    """Say whether it is a tool's, or an edit of what an import executes."""
+    return candidate.stage == TOOL or (candidate.stage == EDIT and candidate.target is None)
 
 
 def _fix(

@@ -97,12 +97,8 @@ def take_in(
 ) -> list[str]:
     """Keep how tools fared, and which of their fixes did not last; sentences for the user.
 
-    Args:
-        ledger: In a transaction.
-        events: What became of each bug.
-        run: This one.
-        results: Of the searches, one for each group; none where no fix was searched.
-        symptoms: Of each group, its tests and its suspects, as ``file qualname``.
+    Each group has a result, unless no fix was searched, and ``symptoms``: its tests, and its
+    suspects as ``file qualname``.
     """
     from pytest_bayesloc.memory import feedback
 
@@ -128,12 +124,7 @@ def learn(
 ) -> list[str]:
     """Take in how people fixed bugs; a way that fixed two becomes a tool, which is said.
 
-    Args:
-        ledger: In a transaction.
-        events: What became of each bug.
-        run: This one.
-        changes: Per number of a bug, what was edited before it passed.
-        rootdir: Of the project.
+    The ``changes`` are what was edited before a bug passed, by its number.
     """
     fixed = [e.bug for e in events if e.kind == "resolved" and e.bug in changes]
     if not fixed:  # most runs: the imports cost them a fifth of a second
@@ -230,16 +221,13 @@ def _read(
     for path in paths:
         try:
             tool = replace(load_tool(path, config and config.rootpath), origin=origin)
-            if origin is ToolOrigin.PROJECT and not _is_trusted(tool):
+            is_known = tool.path and is_trusted(tool.path, tool.digest, user_folder())
+            if origin is ToolOrigin.PROJECT and not is_known:
                 yield replace(tool, why_not="not trusted")
             else:
                 yield replace(tool, propose=partial(run_program, tool))
         except ToolError as error:  # noqa: PERF203 - a few tools
             note(str(error))
-
-
-def _is_trusted(tool: Tool) -> bool:
-    return tool.path is not None and is_trusted(tool.path, tool.digest, user_folder())
 
 
 # -- fixes that are shown: patches beside the project, and files that are written on request

@@ -177,9 +177,7 @@ class LlmStage:
     def fixes(self, case: Case, outcome: Callable[[], str]) -> Iterator[tuple[Location, str, str]]:
         """Yield the likeliest functions as it would fix them: where, the file's text, and why.
 
-        Args:
-            case: The group of failing tests.
-            outcome: Says what tests made of the last one; empty if there is nothing to learn.
+        The ``outcome`` is what tests made of the last one; empty if there is nothing to learn.
         """
         asked: list[tuple[Location, Callable[[], ProposedCode | None]]] = []
         for target in case.targets():

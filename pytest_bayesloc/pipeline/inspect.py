@@ -53,17 +53,12 @@ def inspect(
     cases: Sequence[Case],
     history: GitHistory,
     *,
-    spent_s: float = 0.0,
-    more: Sequence[InspectionStrategy] = (),
+    spent_s: float,
+    more: Sequence[InspectionStrategy],
 ) -> None:
-    """Run the loop on each group in turn; they share the budget and the warm server.
+    """Run the loop on each group in turn, and add to it what is found.
 
-    Args:
-        context: The session.
-        cases: The groups; what is found is added to them.
-        history: Older states of the project's files.
-        spent_s: Seconds of the budget that are spent already.
-        more: More ways to inspect.
+    They share the warm server and the budget, of which ``spent_s`` seconds are spent already.
     """
     cases = [case for case in cases if not _is_elsewhere(context, case)]
     if not cases:

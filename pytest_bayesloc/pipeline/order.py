@@ -39,13 +39,8 @@ PASSED = "{0} of {0} failing tests passed when run again"
 def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
     """Find the tests that spoil those of ``case`` which passed when they were run again.
 
-    They run in a server of their own, which imports all the test files that the main run did until
-    then.
-
-    Args:
-        context: The session.
-        case: What is found is added to it.
-        limit_s: Wall seconds at most.
+    What is found is added to it, in ``limit_s`` wall seconds at most. The tests run in a server of
+    their own, which imports all the test files that the main run did until then.
     """
     flaky = [f for f in case.failures if f.node_id in case.flaky][:MAX_TESTS]
     earlier = {f.node_id: context.recorder.recorded.earlier_tests(f.node_id) for f in flaky}

@@ -42,7 +42,6 @@ from pytest_bayesloc.ranking.case import Rejected
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_bayesloc.domain.advice import StatisticsRow
     from pytest_bayesloc.domain.evidence import Outcome
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.fixes.search import SearchResult
@@ -67,10 +66,7 @@ _LIES = {
 class Remembering:
     """Reads and writes the memory for one run.
 
-    Args:
-        context: Of the session.
-        past: The edits since tests last ran.
-        prove: Finds which of some changes tests need to pass; None: that is not to be tried.
+    To ``prove`` is to find which of some changes tests need to pass; None: it is not to be tried.
     """
 
     def __init__(self, context: Context, past: PastRuns, prove: Prove | None = None) -> None:
@@ -158,7 +154,14 @@ class Remembering:
             if run.kind == "infrastructure":
                 return self._ill_day(store, run)
             kept, events, summarizer = self._tell(store, run, cases, faults, tries)
-            return kept if llm is None else self._reworded(store, kept, llm, events, summarizer)
+            if llm is None:
+                return kept
+            try:
+                advice = llm.reworded(store, self._project, kept.advice, events, summarizer)
+            except KeyboardInterrupt:
+                self._note("The language model was not waited for: the words are those of rules.")
+                return kept
+            return replace(kept, advice=advice)
 
         with suppress(OSError):  # what can't be made is said when it is opened
             own_folder(self._rootdir)
@@ -214,7 +217,9 @@ class Remembering:
             messages += take_in(ledger, events, run, tries, shown)
             messages += learn(ledger, events, run, observer.changes, self._rootdir)
             messages += _spared([case.rejected for case in cases])
-            kept = replace(kept, messages=tuple(messages), months=self._months(ledger))
+            rows = statistics_of(ledger) if self._settings.inspect else ()
+            months = tuple(row for row in rows if row.name[:1].isdigit())
+            kept = replace(kept, messages=tuple(messages), months=months)
         return kept, events, summarizer
 
     def _advised(
@@ -245,11 +250,6 @@ class Remembering:
             is_shown=run.arm == "on",
         )
 
-    def _months(self, ledger: Ledger) -> tuple[StatisticsRow, ...]:
-        if not self._settings.inspect:
-            return ()
-        return tuple(row for row in statistics_of(ledger) if row.name[:1].isdigit())
-
     def _note_lesson(self, ledger: Ledger, events: Sequence[Event], run: Run) -> list[str]:
         """Add the user's note to the open bugs of the tests that ran, and say so."""
         verdicts = self._context.recorder.recorded.verdicts
@@ -276,23 +276,6 @@ class Remembering:
             ledger.add_run(run)
             ledger.observe("infrastructure", f"{run.made_at:%Y-%m-%d}: {share}", run.made_at)
         return Remembered(messages=(f"{share}: nothing is learned from such a run",))
-
-    # -- language models
-
-    def _reworded(
-        self,
-        store: BugStore,
-        kept: Remembered,
-        llm: LlmStage,
-        events: Sequence[Event],
-        summarizer: RuleSummarizer,
-    ) -> Remembered:
-        try:
-            advice = llm.reworded(store, self._project, kept.advice, events, summarizer)
-        except KeyboardInterrupt:
-            self._note("The language model was not waited for: the words are those of rules.")
-            return kept
-        return replace(kept, advice=advice)
 
     def _score(self, store: BugStore, symptoms: Sequence[Symptom]) -> Score:
         """Return the comparison of failures: by meaning where a model is set, else by words."""

@@ -62,11 +62,8 @@ class Result:
 def encode(result: Result, redaction: Redaction | None = None) -> dict[str, Any]:
     """Return the document: JSON values only, all numbers finite.
 
-    Long lists and texts are cut; ``partial`` names the lists that were.
-
-    Args:
-        result: Of the session.
-        redaction: Takes secrets out of texts, before these are cut; None: they stay.
+    Secrets are taken out of texts by ``redaction``, if there is one. Then long lists and texts are
+    cut; ``partial`` names the lists that were.
     """
     faults = result.faults[: doc.MAX_FAULTS]
     seconds = {stage: positive(spent) for stage, spent in result.session.seconds.items()}
@@ -102,13 +99,8 @@ def dumps(document: object) -> str:
     return json.dumps(document, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
 
 
-def verdict_line(document: doc.Document, *, is_watched: bool = True) -> str:
-    """Return the verdict on the loops of a result, as JSON on one line.
-
-    Args:
-        document: The result.
-        is_watched: Whether loops are looked for at all.
-    """
+def verdict_line(document: doc.Document, *, is_watched: bool) -> str:
+    """Return the verdict on the loops of a result, if these are watched, as JSON on one line."""
     memory = document["memory"]
     # Without advice on a failure, nobody looked: the memory is off, lost, or learns nothing now.
     is_known = (is_watched and bool(memory["advice"])) or not document["session"]["n_failed"]

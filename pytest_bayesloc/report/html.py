@@ -110,12 +110,9 @@ def _packer() -> Callable[..., Markup]:
     left = MAX_PLAIN
 
     def pack(markup: Markup, holds: str = "", *, keep: bool = False) -> Markup:
-        """Return ``markup``, or it compressed.
+        """Return ``markup``, or, unless to ``keep``, it compressed.
 
-        Args:
-            markup: Of our templates, escaped.
-            holds: What the names of its anchors begin with.
-            keep: Whether it stays as it is in any case.
+        The names of its anchors begin with what it ``holds``.
         """
         nonlocal left
         if keep or len(markup) <= left:

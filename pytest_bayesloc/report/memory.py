@@ -135,9 +135,7 @@ FIGURES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
 def advice_lines(memory: Document, *, in_full: bool) -> list[Line]:
     """Return the memory's advice as lines, the same for a person and for a program.
 
-    Args:
-        memory: That part of a ``bayesloc/1`` result.
-        in_full: Whether all is said, or only what became of bugs that no test fails with any more.
+    If not ``in_full``, it is only what became of bugs that no test fails with any more.
     """
     lines = [Line(one_line(text)) for text in memory["said"]]
     loops = {entry["fault"]: entry for entry in memory["loops"]}
