@@ -248,9 +248,7 @@ class CaseQuestions(ResultQuestions):
     """Answers from what is known of a case when this is made: the same again in a replay.
 
     Args:
-        context: The session.
-        case: The group of failing tests.
-        run: The result so far, of this group.
+        run: The result so far, of this case.
         known: What is remembered of it.
         may_send: Whether anything of a file may be told.
         patch: Makes a patch of a place, the text of its file with an edit, and words on it; or
