@@ -190,7 +190,7 @@ class LocalizationSession:
                 self._guide(self._llm, cases)
         if self._settings.inspect and not self._stopped_by_hand:
             with self.context.stage("inspect"):
-                self._inspect(cases)
+                cases = self._inspect(cases)
         if self._settings.searches_fixes and not self._stopped_by_hand:
             with self.context.stage("fix"):
                 self._fix(cases)
@@ -287,12 +287,12 @@ class LocalizationSession:
         """Seconds of the budget that the search for fixes has for itself."""
         return self._settings.budget_s * FIX_SHARE if self._settings.searches_fixes else 0.0
 
-    def _inspect(self, cases: Sequence[Case]) -> None:
+    def _inspect(self, cases: Sequence[Case]) -> list[Case]:
         from pytest_bayesloc.pipeline.inspect import inspect
 
         more = () if self._llm is None else self._llm.strategies()
         spent_s = self.context.spent_s("guide") + self._kept_s()
-        inspect(self.context, cases, self._past.history, spent_s=spent_s, more=more)
+        return inspect(self.context, cases, self._past.history, spent_s=spent_s, more=more)
 
     def _fix(self, cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.fix import FixStage

@@ -37,6 +37,7 @@ PATIENCE_S = 0.5  # with what is not needed any more
 LEAST_MEASURED = 3  # inspections before their mean is believed
 TOO_WEAK = "no remaining inspection can change the top suspect"
 NOT_COMPARED = ": passing tests call the suspects too rarely to compare with"
+SEVERAL = "its tests fail for several reasons"
 NOT_REACHED = ": patches don't reach child processes"
 
 
@@ -92,6 +93,8 @@ class InspectionLoop:
         else:
             self._open(case, budget)
             case.stop = self._stop(case, budget) or self._inspect_all(case, budget)
+            if case.stop == SEVERAL:
+                return
             self._compare(case, budget)
             is_reached = any(case.near.is_reached(where) for where in case.targets()[:1])
             if not is_reached and case.stop in {NOTHING_LEFT, TOO_WEAK}:
@@ -104,6 +107,8 @@ class InspectionLoop:
         return max(0.0, self._started + self._limits.budget_s - self._clock())
 
     def _stop(self, case: Case, budget: Budget, *, is_proven: bool = True) -> str | None:
+        if case.explained():
+            return SEVERAL
         reason = stop_reason(
             case.belief,
             self._limits,
@@ -143,7 +148,7 @@ class InspectionLoop:
         for strategy in self._strategies:
             strategy.prepare(case, budget)
         reason = self._inspect_targets(case, budget)
-        if case.belief.top(1)[0][1] < self._limits.threshold:
+        if reason != SEVERAL and case.belief.top(1)[0][1] < self._limits.threshold:
             self._harvest(case, budget, wait_s=budget.left_s())
         return self._stop(case, budget) or reason
 
@@ -164,9 +169,10 @@ class InspectionLoop:
                 case.correct(evidence)
 
     def _inspect_targets(self, case: Case, budget: Budget) -> str:
+        made = {(finding.target, finding.evidence.source) for finding in case.inspections}
         reached = [where for where in case.targets() if case.near.is_reached(where)]
         ways = [strategy for strategy in self._strategies if strategy.outcomes]
-        actions = [(where, strategy) for where in reached for strategy in ways]
+        actions = [(where, s) for where in reached for s in ways if (where, s.name) not in made]
         with closing(Batch(self._pool, case, budget, actions)) as batch:
             while True:
                 self._harvest(case, budget, wait_s=0.0)

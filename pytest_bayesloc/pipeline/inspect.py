@@ -13,7 +13,7 @@ from pytest_bayesloc.fixes.candidates import other_values
 from pytest_bayesloc.fixes.mutations import KIND, mutants
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.history.git import N_STATES
-from pytest_bayesloc.inspection.loop import InspectionLoop
+from pytest_bayesloc.inspection.loop import SEVERAL, InspectionLoop
 from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
@@ -26,6 +26,7 @@ from pytest_bayesloc.pipeline.execute import is_local, open_pool
 from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.pipeline.run_files import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
+from pytest_bayesloc.ranking.groups import divided
 from pytest_bayesloc.report.terminal import Progress
 from pytest_bayesloc.rerun.transports.local import waited_for_cpu_s
 from pytest_bayesloc.spectrum.shards import environment
@@ -55,11 +56,34 @@ def inspect(
     *,
     spent_s: float,
     more: Sequence[InspectionStrategy],
-) -> None:
+) -> list[Case]:
     """Run the loop on each group in turn, and add to it what is found.
 
     They share the warm server and the budget, of which ``spent_s`` seconds are spent already.
+
+    Returns:
+        The groups; one whose tests prove to fail for several reasons is several.
     """
+    started = monotonic()
+    _inspect_each(context, cases, history, spent_s, more)
+    done: list[Case] = []
+    for case in cases:
+        parts = [case]
+        if case.stop == SEVERAL:
+            spent = spent_s + monotonic() - started
+            parts = divided(case, context.sources)
+            parts = inspect(context, parts, history, spent_s=spent, more=more)
+        done += parts
+    return done
+
+
+def _inspect_each(
+    context: Context,
+    cases: Sequence[Case],
+    history: GitHistory,
+    spent_s: float,
+    more: Sequence[InspectionStrategy],
+) -> None:
     cases = [case for case in cases if not _is_elsewhere(context, case)]
     if not cases:
         return

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.evidence import Evidence, Outcome, StaticOutcome
+from pytest_bayesloc.domain.evidence import (
+    Evidence,
+    InspectionOutcome,
+    Judgement,
+    Outcome,
+    StaticOutcome,
+)
 from pytest_bayesloc.domain.failure import Failure, Role
 from pytest_bayesloc.domain.inspection import Finding, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
@@ -77,6 +83,10 @@ class Rejected:
             for node_id, letter in zip(tests, letters, strict=True)
         }
         return Rerun(tests=runs, n_swapped=1, how=how, log=KNOWN)
+
+    def again(self) -> Rejected:
+        """Return what earlier runs rejected, for another group of the same tests."""
+        return Rejected(self.state, self._known)
 
     def known_fixes(self) -> frozenset[str]:
         """Keys of the fixes that were rejected on this very code."""
@@ -307,6 +317,28 @@ class Case:
         """Return the first ``n`` failing tests that execute ``target``; if none does, of all."""
         near = self.near.failing(target, n)
         return tuple(node_id for node_id in near if node_id in self.failing) or self.failing[:n]
+
+    def explained(self) -> frozenset[str]:
+        """Return the failing tests that an edit of code repairs that the others don't execute.
+
+        So these fail for another reason. Empty where no inspection shows that.
+        """
+        for finding in self.inspections:
+            if finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS and not finding.doubt:
+                own = self.failing_of(finding.target, len(self.failing))
+                if len(own) < len(self.failing):
+                    return frozenset(own)
+        return frozenset()
+
+    def inherit(self, whole: Case) -> None:
+        """Take what a model said of the case that its tests were part of, and what they showed."""
+        self.rejected, self.judged = whole.rejected.again(), dict(whole.judged)
+        self.learn(e for e in whole.evidence if isinstance(e.outcome, Judgement))
+        for finding in whole.inspections:
+            tests, _ = whole.divide(finding.tests)
+            is_own = bool(tests) and tests.keys() <= set(self.failing)
+            if is_own and finding.target in self.belief.probabilities:
+                self.take(finding)
 
     def learn(self, evidence: Iterable[Evidence]) -> None:
         """Weigh evidence that needed no inspection."""

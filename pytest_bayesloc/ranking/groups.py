@@ -72,6 +72,23 @@ def open_groups(
     ]
 
 
+def divided(case: Case, sources: Sources) -> list[Case]:
+    """Return the tests that an edit explains and the others as cases of their own.
+
+    Args:
+        case: Tests that fail for several reasons.
+        sources: The project's files.
+    """
+    by_id = {failure.node_id: failure for failure in case.failures}
+    parts = []
+    for bitset in split_failures(case.spectrum, dict.fromkeys(case.explained(), "explained")):
+        own = replace(case.spectrum, failing=bitset)
+        members = [by_id[node_id] for node_id in own.node_ids(bitset)]
+        parts.append(_group(own, members, case.guard, case.changes, sources, case.choice))
+        parts[-1].inherit(case)
+    return parts
+
+
 def _single_owners(guards: Mapping[str, Guard]) -> dict[str, Guard]:
     """Return the guards that refused the data of one owner only.
 

@@ -190,6 +190,70 @@ def test_fault_beside_a_flaky_test_is_still_found(projects: Projects) -> None:
     assert "calc.py add" in run.names()[:2]
 
 
+def test_two_mistakes_that_share_code_are_two_faults_with_an_edit_each(
+    projects: Projects,
+) -> None:
+    """All failing tests execute ``numbers``, so they are one group until they are inspected."""
+    files = {
+        "shapes.py": """
+            def numbers(text):
+                return [int(part) for part in text.split("x")]
+
+
+            def border(text):
+                width, height = numbers(text)
+                return 2 * (width - height)
+
+
+            def volume(text):
+                width, height, depth = numbers(text)
+                return width * height / depth
+
+
+            def name(n):
+                return {1: "line", 2: "area"}[n]
+            """,
+        "test_shapes.py": """
+            from shapes import border, name, numbers, volume
+
+
+            def test_border():
+                assert border("2x3") == 10
+
+
+            def test_border_of_square():
+                assert border("4x4") == 16
+
+
+            def test_volume():
+                assert volume("2x3x4") == 24
+
+
+            def test_volume_of_cube():
+                assert volume("3x3x3") == 27
+
+
+            def test_numbers():
+                assert numbers("1x2") == [1, 2]
+
+
+            def test_name():
+                assert name(2) == "area"
+            """,
+    }
+    project = projects.make(files)
+
+    plain, inspected = project.localize(), project.localize("--bayesloc")
+
+    assert len(plain.faults) == 1
+    found = [(run["failing_tests"], run["ranking"][0]["qualname"]) for run in inspected.faults]
+    assert found == [
+        (["test_shapes.py::test_border", "test_shapes.py::test_border_of_square"], "border"),
+        (["test_shapes.py::test_volume", "test_shapes.py::test_volume_of_cube"], "volume"),
+    ]
+    assert all(fault["ranking"][0]["posterior"] > 0.9 for fault in inspected.faults)
+
+
 def test_output_of_a_failing_test_stands_in_the_inspection(buggy_project: Project) -> None:
     tests = buggy_project.read("test_calc.py").replace(
         "test_add():", "test_add():\n    print('x=1')"

@@ -15,7 +15,7 @@ from pytest_bayesloc.domain.evidence import (
     StaticOutcome,
 )
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
-from pytest_bayesloc.domain.inspection import Finding
+from pytest_bayesloc.domain.inspection import Finding, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked
 from pytest_bayesloc.domain.source import SourceMap
@@ -25,9 +25,10 @@ from pytest_bayesloc.ranking.belief import ModelChoice
 from pytest_bayesloc.ranking.case import NOT_INSPECTED, Case
 from pytest_bayesloc.ranking.evidence.judgements import passing_edit
 from pytest_bayesloc.ranking.faults import combine, fault_of
-from pytest_bayesloc.ranking.groups import open_groups
+from pytest_bayesloc.ranking.groups import divided, open_groups
 from pytest_bayesloc.ranking.likelihoods import likelihood, repair_likelihood, weigh
 from pytest_bayesloc.spectrum.sources import Sources
+from tests.fakes.case import case_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -311,6 +312,52 @@ def test_a_repair_that_has_a_weight_of_its_own_keeps_it() -> None:
 
     assert case.inspections[0].evidence == edit
     assert case.likelihood(REPAIRED, FEE) == likelihood("single-fault", REPAIRED)
+
+
+def repaired(where: Location, tests: Sequence[str], *, doubt: str = "") -> Finding:
+    """Return what was found where an edit makes ``tests`` pass."""
+    passed = dict.fromkeys(tests, TestRun(verdict=Verdict.PASS))
+    evidence = weigh("single-fault", REPAIRED, where, source="mutants")
+    return Finding(evidence=evidence, tests=passed, doubt=doubt)
+
+
+def three_failing() -> Case:
+    """A case of tests that all execute ``pay``, and the last one ``fee``, too."""
+    spectrum = Spectrum(
+        tests=("test_a", "test_b", "test_c", "test_d"),
+        failing=0b0111,
+        passing=0b1000,
+        lines={PAY: {1: 0b0111}, FEE: {7: 0b0100}},
+    )
+    return case_of(spectrum, {PAY: 0.8, FEE: 0.2})
+
+
+@pytest.mark.parametrize(
+    ("where", "doubt", "explained"),
+    [(FEE, "", {"test_c"}), (PAY, "", set()), (FEE, "it drops the check", set())],
+    ids=["some execute it", "all execute it", "doubtful"],
+)
+def test_edit_explains_the_failing_tests_that_execute_it_if_others_do_not(
+    where: Location, doubt: str, explained: set[str]
+) -> None:
+    case = three_failing()
+
+    case.take(repaired(where, ["test_c"], doubt=doubt))
+
+    assert case.explained() == explained
+
+
+def test_part_of_a_case_keeps_what_its_own_tests_showed() -> None:
+    case = three_failing()
+    case.take(repaired(PAY, ["test_a"]))
+    case.take(repaired(FEE, ["test_c"]))
+
+    parts = divided(case, SOURCES)
+
+    assert [part.failing for part in parts] == [("test_a", "test_b"), ("test_c",)]
+    made = [[finding.target for finding in part.inspections] for part in parts]
+    assert made == [[PAY], [FEE]]
+    assert parts[1].belief.top(1)[0][0] == FEE
 
 
 def test_what_changed_does_not_make_a_repair_elsewhere_tell_more() -> None:
