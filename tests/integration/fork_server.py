@@ -1,8 +1,8 @@
-"""Runs of ``python -m pytest`` that share the import of pytest and of the plugin's dependencies.
+"""Runs of ``python -m pytest`` that share the import of pytest, of the plugin and its dependencies.
 
-That, and looking through it for garbage, is a third to a half of a small run. A server imports
-these once and forks a child for each run. The plugin, other plugins and the project are imported
-by each child, as in a process of its own.
+That, and looking through it for garbage, is half of a small run. A server imports these once and
+forks a child for each run. Other plugins and the project are imported by each child, as in a
+process of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import runpy
 import select
 import signal
@@ -122,11 +123,21 @@ def be_started(
     sys.orig_argv = [sys.executable, "-m", *sys.argv]
 
 
+def import_plugin() -> None:
+    """Import all modules of the plugin; pytest is not to warn that it can't rewrite them any more."""
+    package = importlib.import_module("pytest_bayesloc")
+    for module in pkgutil.walk_packages(package.__path__, "pytest_bayesloc."):
+        if not module.name.endswith(".__main__"):
+            importlib.import_module(module.name)
+    package.__doc__ = f"{package.__doc__} PYTEST_DONT_REWRITE"
+
+
 if __name__ == "__main__":
     for plugin in default_plugins:
         importlib.import_module(f"_pytest.{plugin}")
     for dependency in DEPENDENCIES:
         importlib.import_module(dependency)
+    import_plugin()
     gc.collect()
     gc.freeze()  # else each child copies what it looks through for garbage
     be_started(*serve(os.fdopen(int(sys.argv[1])), os.fdopen(int(sys.argv[2]), "w")))
