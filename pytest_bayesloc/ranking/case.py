@@ -332,7 +332,8 @@ class Case:
 
     def inherit(self, whole: Case) -> None:
         """Take what a model said of the case that its tests were part of, and what they showed."""
-        self.rejected, self.judged = whole.rejected.again(), dict(whole.judged)
+        self.rejected = whole.rejected.again()
+        self.guide, self.judged = whole.guide, dict(whole.judged)
         self.learn(e for e in whole.evidence if isinstance(e.outcome, Judgement))
         for finding in whole.inspections:
             tests, _ = whole.divide(finding.tests)

@@ -124,7 +124,7 @@ def be_started(
 
 
 def import_plugin() -> None:
-    """Import all modules of the plugin; pytest is not to warn that it can't rewrite them any more."""
+    """Import all of the plugin; pytest is not to warn that it can't rewrite it any more."""
     package = importlib.import_module("pytest_bayesloc")
     for module in pkgutil.walk_packages(package.__path__, "pytest_bayesloc."):
         if not module.name.endswith(".__main__"):
