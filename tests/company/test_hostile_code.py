@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.conftest import projects  # noqa: F401 - a fixture
 from tests.integration.test_untouched_project_runs import _processes, state
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def attacked(project: Project, *args: str) -> Run:
 
 
 @pytest.mark.parametrize("name", PATCHES)
-def test_patch_that_attacks(projects: Projects, name: str) -> None:  # noqa: F811
+def test_patch_that_attacks(projects: Projects, name: str) -> None:
     project = projects.buggy({"conftest.py": PROPOSER.format(attack=PATCHES[name])})
 
     run = attacked(project)
@@ -117,7 +116,7 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_source_that_is_strange(projects: Projects, name: str) -> None:  # noqa: F811
+def test_source_that_is_strange(projects: Projects, name: str) -> None:
     project = projects.make(
         {"calc.py": "", "test_calc.py": f"{ADD}def test_a():\n    assert add(1, 2) == 3\n"}
     )
@@ -139,7 +138,7 @@ IDS = {
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_test_id_that_is_strange(projects: Projects, name: str) -> None:  # noqa: F811
+def test_test_id_that_is_strange(projects: Projects, name: str) -> None:
     test = f"""
         import pytest
 
@@ -164,7 +163,7 @@ def test_test_id_that_is_strange(projects: Projects, name: str) -> None:  # noqa
     (project.root / "page.html").unlink()
 
 
-def test_difference_of_5_mb_is_no_trouble(projects: Projects) -> None:  # noqa: F811
+def test_difference_of_5_mb_is_no_trouble(projects: Projects) -> None:
     test = (
         f"{ADD}def test_add():\n    assert [add(n, 1) for n in range(400_000)] == [0] * 400_000\n"
     )
@@ -173,7 +172,7 @@ def test_difference_of_5_mb_is_no_trouble(projects: Projects) -> None:  # noqa: 
     attacked(project)
 
 
-def test_file_that_is_edited_while_inspections_run(projects: Projects) -> None:  # noqa: F811
+def test_file_that_is_edited_while_inspections_run(projects: Projects) -> None:
     edit = "import pathlib\np = pathlib.Path('other.py')\np.write_text(p.read_text() + '# more\\n')"
     project = projects.buggy({"conftest.py": PROPOSER.format(attack=edit), "other.py": "A = 1\n"})
 
@@ -184,7 +183,7 @@ def test_file_that_is_edited_while_inspections_run(projects: Projects) -> None: 
     assert (project.root / "other.py").read_text().startswith("A = 1\n")
 
 
-def test_session_fixture_that_is_slow_ends_with_the_budget(projects: Projects) -> None:  # noqa: F811
+def test_session_fixture_that_is_slow_ends_with_the_budget(projects: Projects) -> None:
     conftest = """
         import time
 
@@ -200,7 +199,7 @@ def test_session_fixture_that_is_slow_ends_with_the_budget(projects: Projects) -
     attacked(project)
 
 
-def test_suite_that_binds_a_port_is_inspected(projects: Projects) -> None:  # noqa: F811
+def test_suite_that_binds_a_port_is_inspected(projects: Projects) -> None:
     conftest = """
         import socket
 
@@ -217,7 +216,7 @@ def test_suite_that_binds_a_port_is_inspected(projects: Projects) -> None:  # no
     attacked(project)
 
 
-def test_test_that_differs_the_second_time_is_said_to_be_flaky(projects: Projects) -> None:  # noqa: F811
+def test_test_that_differs_the_second_time_is_said_to_be_flaky(projects: Projects) -> None:
     test = """
         from pathlib import Path
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.conftest import (  # noqa: F401 - a fixture
+from tests.integration.conftest import (
     BUGGY,
     NO_MEMORY,
     Projects,
-    projects,
 )
 
 if TYPE_CHECKING:
@@ -542,7 +541,7 @@ def made(folders: Projects, row: Row) -> Project:
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
-def test_run_beside_another_plugin(projects: Projects, row: Row) -> None:  # noqa: F811
+def test_run_beside_another_plugin(projects: Projects, row: Row) -> None:
     project = made(projects, row)
     loaded = [arg for name in row.plugins for arg in ("-p", name)]
     arguments = [*loaded, *row.args]

@@ -13,7 +13,6 @@ import pytest
 
 from tests.company.test_plugins import ALONE as BARE
 from tests.company.test_plugins import OURS
-from tests.integration.conftest import projects  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects
@@ -63,7 +62,7 @@ ROWS = {
 @pytest.mark.parametrize("name", ROWS)
 def test_who_has_changed_a_page_is_told_how_to_store_it(
     name: str,
-    projects: Projects,  # noqa: F811
+    projects: Projects,
 ) -> None:
     row = ROWS[name]
     if not FOLDER.exists():

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.company.test_plugins import ALONE, OURS
-from tests.integration.conftest import BUGGY, Projects, projects  # noqa: F401 - a fixture
+from tests.integration.conftest import BUGGY, Projects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SUFFIX = sysconfig.get_config_var("EXT_SUFFIX")
 
 
-def test_testmon_runs_again_what_changed_and_no_more(projects: Projects) -> None:  # noqa: F811
+def test_testmon_runs_again_what_changed_and_no_more(projects: Projects) -> None:
     pytest.importorskip("testmon")
     project = projects.buggy({"other.py": "def one():\n    return 1\n"})
     project.write(
@@ -49,7 +49,7 @@ def test_testmon_runs_again_what_changed_and_no_more(projects: Projects) -> None
     assert second.outcomes["passed"] < passed, second.output
 
 
-def test_tests_are_listed_without_a_trace_of_us(projects: Projects) -> None:  # noqa: F811
+def test_tests_are_listed_without_a_trace_of_us(projects: Projects) -> None:
     project = projects.buggy()
 
     run = project.run("-q", "--collect-only", "--bayesloc")
@@ -59,7 +59,7 @@ def test_tests_are_listed_without_a_trace_of_us(projects: Projects) -> None:  # 
     assert not (project.root / ".bayesloc").exists()
 
 
-def test_empty_suite_is_as_it_was(projects: Projects) -> None:  # noqa: F811
+def test_empty_suite_is_as_it_was(projects: Projects) -> None:
     project = projects.make({"calc.py": "def add(a, b):\n    return a - b\n"})
 
     run = project.run("--bayesloc")
@@ -69,7 +69,7 @@ def test_empty_suite_is_as_it_was(projects: Projects) -> None:  # noqa: F811
     assert "bayesloc ==" not in run.stdout
 
 
-def test_last_failures_are_ranked_with_what_passed_before(projects: Projects) -> None:  # noqa: F811
+def test_last_failures_are_ranked_with_what_passed_before(projects: Projects) -> None:
     project = projects.buggy()
     project.run("-q")
 
@@ -79,7 +79,7 @@ def test_last_failures_are_ranked_with_what_passed_before(projects: Projects) ->
     assert "calc.py add" in run.names()[:2]
 
 
-def test_debugger_that_pytest_opens_ends_as_usual(projects: Projects) -> None:  # noqa: F811
+def test_debugger_that_pytest_opens_ends_as_usual(projects: Projects) -> None:
     project = projects.buggy()
 
     run = project.run("-q", "--tb=no", "--pdb", "-x")
@@ -89,7 +89,7 @@ def test_debugger_that_pytest_opens_ends_as_usual(projects: Projects) -> None:  
     assert "(Pdb)" in run.stdout
 
 
-def test_zipped_package_is_no_trouble(projects: Projects) -> None:  # noqa: F811
+def test_zipped_package_is_no_trouble(projects: Projects) -> None:
     project = projects.buggy()
     with zipfile.ZipFile(project.root / "parts.zip", "w") as archive:
         archive.writestr("zipped.py", "def give(x):\n    return x\n")
@@ -105,7 +105,7 @@ def test_zipped_package_is_no_trouble(projects: Projects) -> None:  # noqa: F811
     assert "own-fault" not in run.output
 
 
-def test_extension_module_is_no_trouble(projects: Projects) -> None:  # noqa: F811
+def test_extension_module_is_no_trouble(projects: Projects) -> None:
     found = find_spec("_bisect")
     if found is None or not found.origin or not found.origin.endswith(SUFFIX):
         pytest.skip("this Python has no extension module to copy")
@@ -146,7 +146,7 @@ CHILD = """
     """
 
 
-def test_code_that_only_a_child_process_runs_is_said_to_be_unseen(projects: Projects) -> None:  # noqa: F811
+def test_code_that_only_a_child_process_runs_is_said_to_be_unseen(projects: Projects) -> None:
     project = projects.make({"calc.py": BUGGY["calc.py"], "test_calc.py": CHILD})
 
     run = project.localize("--bayesloc")
@@ -156,7 +156,7 @@ def test_code_that_only_a_child_process_runs_is_said_to_be_unseen(projects: Proj
     assert "own-fault" not in run.output
 
 
-def test_run_of_a_test_inside_a_test_is_left_alone(projects: Projects) -> None:  # noqa: F811
+def test_run_of_a_test_inside_a_test_is_left_alone(projects: Projects) -> None:
     test = """
         def test_outer(pytester):
             pytester.makepyfile("def test_inner(): assert 0")
@@ -171,7 +171,7 @@ def test_run_of_a_test_inside_a_test_is_left_alone(projects: Projects) -> None: 
     assert run.outcomes == {"passed": 1}
 
 
-def test_loop_on_failures_goes_on_until_they_are_mended(projects: Projects) -> None:  # noqa: F811
+def test_loop_on_failures_goes_on_until_they_are_mended(projects: Projects) -> None:
     project = projects.buggy()
     plugins = ("-p", "xdist.plugin", "-p", "xdist.looponfail", *OURS)
     log = project.root.parent / f"{project.root.name}.log"
@@ -224,7 +224,7 @@ def _interrupt(process: subprocess.Popen[bytes]) -> None:
     pytest.fail("three interruptions did not end it")
 
 
-def test_file_in_a_syntax_that_is_not_known_yet_is_no_trouble(projects: Projects) -> None:  # noqa: F811
+def test_file_in_a_syntax_that_is_not_known_yet_is_no_trouble(projects: Projects) -> None:
     project = projects.buggy({"newer.py": 'def greet(x) => t"{x}"\n'})
     project.write(
         {
@@ -239,7 +239,7 @@ def test_file_in_a_syntax_that_is_not_known_yet_is_no_trouble(projects: Projects
     assert "own-fault" not in run.output
 
 
-def test_without_fork_each_inspection_has_a_process_of_its_own(projects: Projects) -> None:  # noqa: F811
+def test_without_fork_each_inspection_has_a_process_of_its_own(projects: Projects) -> None:
     project = projects.buggy()
 
     run = project.localize(

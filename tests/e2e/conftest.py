@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import forks, projects
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+__all__ = ["forks", "projects"]
 
 LIMIT_S = 60
 

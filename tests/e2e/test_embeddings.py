@@ -14,7 +14,6 @@ import pytest
 from pytest_bayesloc.domain.errors import EndpointError
 from pytest_bayesloc.llm.endpoint import EndpointEmbedder
 from tests.integration import test_memory_runs as runs
-from tests.integration.conftest import projects  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +24,7 @@ pytest.importorskip("openai", reason="pip install openai")
 OPTIONS = ("-q", "--tb=no", "--bug-advice", "--bayesloc-llm-model=embedding:smollm2")
 
 
-def test_past_bug_is_found_by_a_real_model(projects: Projects, llm_server: str) -> None:  # noqa: F811
+def test_past_bug_is_found_by_a_real_model(projects: Projects, llm_server: str) -> None:
     project = projects.make(runs.FILES)
     env = {"OPENAI_BASE_URL": f"{llm_server}/v1"}  # a server of one's own wants no key
     first = project.run(*OPTIONS, env=env)
@@ -44,7 +43,7 @@ def test_past_bug_is_found_by_a_real_model(projects: Projects, llm_server: str) 
     assert runs.count(project, asked) == 2
 
 
-def test_endpoint_that_is_gone_costs_one_line(projects: Projects) -> None:  # noqa: F811
+def test_endpoint_that_is_gone_costs_one_line(projects: Projects) -> None:
     project = projects.make(runs.FILES)
     env = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_API_KEY": "sk-not-to-be-seen-1234"}
     project.run("-q")

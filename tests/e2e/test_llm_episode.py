@@ -11,7 +11,6 @@ import pytest
 pytest.importorskip("openai", reason="pip install openai")
 
 from tests.e2e.scripted import Request, completion, serving
-from tests.integration.conftest import projects  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +65,7 @@ def rows(project: Project, asked: str) -> list[tuple[Any, ...]]:
 
 
 def test_each_stage_is_put_in_words_and_the_record_grows(
-    projects: Projects,  # noqa: F811
+    projects: Projects,
     endpoint: str,
 ) -> None:
     project = projects.buggy()
@@ -98,7 +97,7 @@ def test_each_stage_is_put_in_words_and_the_record_grows(
 
 
 def test_word_of_a_model_with_a_good_record_moves_the_ranking(
-    projects: Projects,  # noqa: F811
+    projects: Projects,
     endpoint: str,
 ) -> None:
     project = projects.buggy()

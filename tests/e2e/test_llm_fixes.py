@@ -9,7 +9,6 @@ import pytest
 pytest.importorskip("openai", reason="pip install openai")
 
 from tests.e2e.scripted import Request, completion, serving
-from tests.integration.conftest import projects  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +53,7 @@ def verified(run: Run) -> list[dict[str, Any]]:
     return [fix for fix in run.document["fixes"] if fix["verified"]]
 
 
-def test_a_fix_that_all_tests_agree_with_is_shown(projects: Projects) -> None:  # noqa: F811
+def test_a_fix_that_all_tests_agree_with_is_shown(projects: Projects) -> None:
     run = searched(projects.buggy(), "def add(a, b):\n    # both\n    return a + b\n")
 
     (fix,) = verified(run)
@@ -64,7 +63,7 @@ def test_a_fix_that_all_tests_agree_with_is_shown(projects: Projects) -> None:  
     assert run.document["llm"]["uses"]["fix"] >= 1
 
 
-def test_what_tests_made_of_a_fix_comes_back_to_the_model(projects: Projects) -> None:  # noqa: F811
+def test_what_tests_made_of_a_fix_comes_back_to_the_model(projects: Projects) -> None:
     def learns(request: Request) -> None:
         is_told = "assert 2 == 3" in request.prompt
         mending(f"def add(a, b):\n    return a {'+' if is_told else '*'} b\n")(request)
@@ -77,7 +76,7 @@ def test_what_tests_made_of_a_fix_comes_back_to_the_model(projects: Projects) ->
     assert "+    return a + b\n" in fix["diff"]
 
 
-def test_what_a_model_writes_does_nothing_new_to_the_world(projects: Projects) -> None:  # noqa: F811
+def test_what_a_model_writes_does_nothing_new_to_the_world(projects: Projects) -> None:
     project = projects.buggy()
 
     run = searched(project, "def add(a, b):\n    open('x', 'w')\n    return a + b\n")
@@ -95,7 +94,7 @@ def test_what_a_model_writes_does_nothing_new_to_the_world(projects: Projects) -
     ],
 )
 def test_a_fix_that_tests_disagree_with_is_none(
-    projects: Projects,  # noqa: F811
+    projects: Projects,
     code: str,
 ) -> None:
     assert verified(searched(projects.buggy(), code)) == []
@@ -109,7 +108,7 @@ def inspected(project: Project, code: str) -> Run:
         return project.localize(*options, "--bayesloc-memory=off", env=env)
 
 
-def test_edit_that_passes_is_evidence_on_the_first_bug(projects: Projects) -> None:  # noqa: F811
+def test_edit_that_passes_is_evidence_on_the_first_bug(projects: Projects) -> None:
     run = inspected(projects.buggy(), "def add(a, b):\n    return a + b\n")
 
     outcomes = {
@@ -129,7 +128,7 @@ def test_edit_that_passes_is_evidence_on_the_first_bug(projects: Projects) -> No
     ],
 )
 def test_edit_that_is_wrong_or_knows_the_answer_is_no_evidence(
-    projects: Projects,  # noqa: F811
+    projects: Projects,
     code: str,
 ) -> None:
     run = inspected(projects.buggy(), code)

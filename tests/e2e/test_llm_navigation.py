@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("openai", reason="pip install openai")
 
 from tests.e2e.scripted import fails, says, serving
-from tests.integration.conftest import UNITS, projects  # noqa: F401 - a fixture
+from tests.integration.conftest import UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +59,7 @@ def answered(script: Script) -> list[str]:
 
 
 def test_model_looks_around_and_an_edit_of_its_that_passes_is_a_repair(
-    projects: Projects,  # noqa: F811
+    projects: Projects,
 ) -> None:
     project = projects.buggy()
     looks = calls(*((name, PLACES.get(name, dict[str, str]())) for name in QUESTIONS))
@@ -91,7 +91,7 @@ def test_model_looks_around_and_an_edit_of_its_that_passes_is_a_repair(
     ],
 )
 def test_edit_of_what_an_import_executes_is_tried_and_its_place_is_first(
-    projects: Projects,  # noqa: F811
+    projects: Projects,
     old: str,
     new: str,
     place: str,
@@ -106,7 +106,7 @@ def test_edit_of_what_an_import_executes_is_tried_and_its_place_is_first(
 
 
 def test_model_reads_what_a_failing_test_printed_without_secrets(
-    projects: Projects,  # noqa: F811
+    projects: Projects,
 ) -> None:
     project = projects.buggy()
     said = "    print('adding', a, 'with token justw0rds-of-ours')\n    return a - b"
@@ -119,7 +119,7 @@ def test_model_reads_what_a_failing_test_printed_without_secrets(
 
 
 def test_words_in_a_repository_and_edits_of_no_use_change_no_verdict(
-    projects: Projects,  # noqa: F811
+    projects: Projects,
 ) -> None:
     project = projects.buggy()
     hidden = "TOKEN = 'justw0rds-of-ours'\n\n\ndef quiet():\n    return 1\n"
@@ -146,7 +146,7 @@ def test_words_in_a_repository_and_edits_of_no_use_change_no_verdict(
 
 @pytest.mark.parametrize("answer", [fails(400, "tools are not supported"), says("It is add.")])
 def test_endpoint_that_knows_no_functions_is_asked_by_prompts(
-    projects: Projects,  # noqa: F811
+    projects: Projects,
     answer: Answer,
 ) -> None:
     suspects = says({"suspects": [{"reason": "it subtracts", "candidate": 1}]})

@@ -13,10 +13,9 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters
 
 from pytest_bayesloc.pipeline.questions import QUESTIONS
-from tests.integration.conftest import (  # noqa: F401 - a fixture
+from tests.integration.conftest import (
     BUGGY,
     Projects,
-    projects,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def project(projects: Projects) -> Project:  # noqa: F811 - the fixture
+def project(projects: Projects) -> Project:
     project = projects.make(BUGGY)
     project.run("-q", "--bayesloc")
     return project
@@ -125,7 +124,7 @@ def test_two_clients_ask_fifty_times_each(project: Project) -> None:
     assert len(n_answered) == 100
 
 
-def test_project_without_a_failed_run_is_told(projects: Projects) -> None:  # noqa: F811 - the fixture
+def test_project_without_a_failed_run_is_told(projects: Projects) -> None:
     said = []
 
     async def ask(client: Client) -> None:

@@ -16,7 +16,6 @@ from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import BUG, META, VERSION
 from pytest_bayesloc.memory.store import BugStore
 from tests.integration import test_memory_runs as runs
-from tests.integration.conftest import projects  # noqa: F401 - a fixture
 from tests.integration.memory.conftest import Story
 from tests.integration.memory.test_bug_counts import (
     test_bug_is_counted_from_its_first_run_to_its_last,  # noqa: F401
@@ -55,7 +54,7 @@ def story(store: BugStore) -> Iterator[Story]:
         connection.rollback()
 
 
-def test_episode_is_told_from_a_server(projects: Projects, postgresql: str) -> None:  # noqa: F811
+def test_episode_is_told_from_a_server(projects: Projects, postgresql: str) -> None:
     project = projects.make(runs.FILES)
     memory = f"--bayesloc-memory={postgresql}"
     runs.section(project, memory)
@@ -95,7 +94,7 @@ def test_newer_tables_are_left_alone(store: BugStore, postgresql: str) -> None:
             connection.execute(update(META).values(value=str(VERSION)))
 
 
-def test_server_that_does_not_answer_costs_one_line(projects: Projects) -> None:  # noqa: F811
+def test_server_that_does_not_answer_costs_one_line(projects: Projects) -> None:
     project = projects.make(runs.FILES)
 
     run = project.run("-q", "--tb=no", "--bayesloc-memory=postgresql://ann:s3cret@127.0.0.1:9/x")

@@ -16,7 +16,6 @@ from tests.e2e import places
 from tests.e2e.places import UnderWay, answer_of
 from tests.e2e.proxy import Proxy, running_proxy
 from tests.integration import test_memory_runs as runs
-from tests.integration.conftest import projects  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +29,7 @@ pytest.importorskip("psycopg", reason="pip install 'psycopg[binary]'")
 
 
 @pytest.fixture
-def project(projects: Projects) -> Project:  # noqa: F811 - the fixture
+def project(projects: Projects) -> Project:
     """A project with a name of its own, so that it has a memory of its own."""
     name = f'[project]\nname = "p{uuid4().hex[:8]}"\n[tool.pytest.ini_options]\n'
     return projects.make({**runs.FILES, "pyproject.toml": name})

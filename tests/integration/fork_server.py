@@ -124,10 +124,13 @@ def be_started(
 
 
 def import_plugin() -> None:
-    """Import all of the plugin; pytest is not to warn that it can't rewrite it any more."""
+    """Import what a run imports of it, but for what notes how the process was started.
+
+    pytest is not to warn that it can't rewrite asserts in them any more.
+    """
     package = importlib.import_module("pytest_bayesloc")
     for module in pkgutil.walk_packages(package.__path__, "pytest_bayesloc."):
-        if not module.name.endswith(".__main__"):
+        if not module.name.endswith((".__main__", ".plugin")):
             importlib.import_module(module.name)
     package.__doc__ = f"{package.__doc__} PYTEST_DONT_REWRITE"
 

@@ -10,8 +10,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.integration.conftest import projects  # noqa: F401 - a fixture
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -39,7 +37,7 @@ def schema(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], None]:
 
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["one", "xdist"])
 def test_xml_conforms(
-    projects: Projects,  # noqa: F811
+    projects: Projects,
     schema: Callable[[Path], None],
     workers: tuple[str, ...],
 ) -> None:
