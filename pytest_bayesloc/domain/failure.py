@@ -20,6 +20,7 @@ class Origin(str, Enum):
     TEST = "test"
     FIXTURE = "fixture"
     DATA = "data"
+    FILE = "file"
     COLLECTION = "collection"
 
 

@@ -59,6 +59,7 @@ _LIES = {
     Origin.TEST: "the test itself",
     Origin.FIXTURE: "a fixture of the test",
     Origin.DATA: "the test's data",
+    Origin.FILE: "a data file that changed",
     Origin.COLLECTION: "what an import runs",
 }
 

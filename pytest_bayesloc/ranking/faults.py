@@ -94,7 +94,12 @@ def _reached(case: Case, rows: Sequence[Ranked]) -> tuple[tuple[int, ...], ...]:
 
 
 def _origin(case: Case, ranking: Sequence[Ranked]) -> Origin:
-    """Take the origin from what the failure says, unless the first place is on the other side."""
+    """Take the origin from what the failure says, unless the first place is on the other side.
+
+    Where data changed since the tests passed, and no code did, no place of the code is.
+    """
+    if case.changes.data and not case.changes.every:
+        return Origin.FILE
     origin = origin_of(case.failures, case.guard, case.own_errors)
     if not ranking or origin is Origin.COLLECTION:
         return origin

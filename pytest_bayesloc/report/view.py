@@ -47,6 +47,7 @@ ORIGINS = {
     "test": "likely cause: the test itself",
     "fixture": "likely cause: a fixture of the test",
     "data": "likely cause: the test's data",
+    "file": "likely cause: a data file, since no code changed",
     "collection": "the file could not be collected",
 }
 FLAKY = "each failing test passed when run again, so no suspect is named"

@@ -59,8 +59,21 @@ def test_data_that_changed_since_green_is_named_that_the_code_names_first(
     run = projects.copy_of(passed).write(CHANGED).localize()
 
     assert run.faults[0]["changed_data"] == ["shop/data/rates.json", "shop/other.toml"]
-    line = "data changed since the tests passed: shop/data/rates.json, shop/other.toml"
-    assert line in run.stdout
+    assert [line.strip() for line in run.section[1:3]] == [
+        "likely cause: a data file, since no code changed",
+        "data changed since the tests passed: shop/data/rates.json, shop/other.toml",
+    ]
+
+
+def test_data_that_changed_beside_code_is_no_likely_cause(
+    projects: Projects, passed: Project
+) -> None:
+    code = {"shop/rates.py": FILES["shop/rates.py"].replace("[name]", "[name] + 1")}
+
+    run = projects.copy_of(passed).write({**CHANGED, **code}).localize()
+
+    assert run.faults[0]["changed_data"] == ["shop/data/rates.json", "shop/other.toml"]
+    assert "likely cause" not in run.stdout
 
 
 def test_data_that_changed_with_a_parameter_of_the_test_is_named(projects: Projects) -> None:
