@@ -229,14 +229,15 @@ def open_cluster(
     except BaseException:
         _end(client, cluster)
         raise
-    serve, openings = partial(_DaskServer, spec, client), partial(opening, command, workspaces)
     return Transport(
         name=spec,
         n_servers=min(n_threads, n_workers or MAX_TASKS),
         may_fork=True,
         rootdir=command.rootdir,
         workspaces=workspaces,
-        start=lambda tests, once: serve(openings(tests, once)),
+        start=lambda tests, once: _DaskServer(
+            spec, client, opening(command, workspaces, tests, once)
+        ),
         close=partial(_end, client, cluster),
     )
 
