@@ -104,13 +104,7 @@ class LlmAdvisor:
     def converse(
         self, context: FaultContext, functions: Sequence[dict[str, Any]], sample: int
     ) -> FunctionConversation:
-        """Return a conversation on what may be at fault.
-
-        Args:
-            context: What it is shown at first.
-            functions: What it may call, as the API wants it.
-            sample: The number of the conversation: each has answers of its own.
-        """
+        """Return conversation ``sample`` on what may be at fault: each has answers of its own."""
         shown = self._shown(context, sorted(context.candidates, key=lambda code: code.location))
         prompt = Prompt(
             use="ranking",

@@ -68,13 +68,7 @@ class Prompt:
 class LlmAgent:
     """Asks within the budget; what fails costs a line, and never the run.
 
-    Args:
-        endpoint: Where requests go.
-        budget: How much may be asked.
-        exchanges: What was asked before.
-        privacy: Cleans what leaves the machine.
-        note: Tells the user, each line once.
-        n_parallel: Requests under way at once.
+    As many as ``n_parallel`` requests are under way at once.
     """
 
     def __init__(

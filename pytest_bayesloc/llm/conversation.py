@@ -33,13 +33,8 @@ _WORD: dict[str, Any] = {
 class FunctionConversation:
     """One conversation; it ends when suspects are named, or at a limit.
 
-    Args:
-        agent: Asks the model.
-        model: Who is asked.
-        prompt: The first message, and the limits of each.
-        functions: What may be called, as the API wants it.
-        max_prompt: Characters of one prompt; a conversation may have four times as many.
-        ended: Called when suspects are named.
+    A prompt has ``max_prompt`` characters at most, a conversation four times as many. ``ended`` is
+    called when suspects are named.
     """
 
     def __init__(

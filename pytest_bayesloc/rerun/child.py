@@ -86,13 +86,9 @@ class Probe:
 class Child:
     """Runs tests, patched or recorded, and sends messages as it goes.
 
-    Args:
-        config: pytest's.
-        items: The collected tests by node id.
-        collected: Files that were collected, with the error of those that could not be.
-        places: Per file that could not be collected, the frames of its error.
-        send: Takes one message.
-        functions: Those that a swap can reach; None: the overlay is in place already.
+    The files that were ``collected`` come with the errors of those that could not be, and the
+    frames of these as ``places``. Without ``functions`` that a swap can reach, the overlay is in
+    place already.
     """
 
     def __init__(

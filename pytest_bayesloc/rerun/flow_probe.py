@@ -220,12 +220,7 @@ _isabs, _realpath, _relpath = os.path.isabs, os.path.realpath, os.path.relpath
 
 
 class FileNames:
-    """Names the project's files.
-
-    Args:
-        root: The project's root.
-        files: Per path of a file of the project, its name relative to the root of the main run.
-    """
+    """Names the project's files; ``files`` has names, relative to the main run's root, by paths."""
 
     def __init__(self, root: str, files: Mapping[str, str]) -> None:
         self._root = _realpath(root)
@@ -252,11 +247,7 @@ class FileNames:
 
 
 class FlowProbe:
-    """Follows one test at a time, and says what came of it.
-
-    Args:
-        name: Names a file of the project; empty for any other.
-    """
+    """Follows one test at a time, and says what came of it; files that have no name are foreign."""
 
     def __init__(self, name: Callable[[str], str]) -> None:
         self._name = name

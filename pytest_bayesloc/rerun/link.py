@@ -110,8 +110,7 @@ class Pipes(LinkEnd):
 class ListeningSocket(LinkEnd):
     """The main run's end of a socket: a server of this machine calls, and proves it by a token.
 
-    Args:
-        is_alive: Whether there is a server that may call yet.
+    It waits for the call while the server that may call ``is_alive``.
     """
 
     def __init__(self, is_alive: Callable[[], bool]) -> None:
@@ -169,12 +168,7 @@ class ListeningSocket(LinkEnd):
 
 
 class CallingSocket(LinkEnd):
-    """The server's end of a socket.
-
-    Args:
-        port: Of this machine.
-        token: Proves that the caller is the server that was started.
-    """
+    """The server's end of a socket."""
 
     def __init__(self, port: int, token: str) -> None:
         self._line = socket.create_connection((LOOPBACK, port))
@@ -263,12 +257,7 @@ class RerunServer(Protocol):
 
 
 class Workspaces:
-    """Maps paths between this machine and another one, also inside of texts.
-
-    Args:
-        here: The folder on this machine, absolute.
-        there: The same folder there, absolute.
-    """
+    """Maps absolute paths between a folder here and that folder elsewhere, also inside of texts."""
 
     def __init__(self, here: str, there: str) -> None:
         self.here_folder = here.rstrip("/") or "/"

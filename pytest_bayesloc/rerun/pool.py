@@ -22,14 +22,8 @@ WORTH_STARTING = 3.0  # times the seconds that a server takes to start: less wor
 class Pool:
     """Runners that work side by side: the first one at once, others once they are ready.
 
-    Each is for one thread at a time.
-
-    Args:
-        transports: Start servers; the first runner uses the first of them.
-        n_runners: At most; they are spread evenly over the transports.
-        tests: Node ids that may be asked for, in the order of the main run.
-        texts: Text of each file that holds a target, by its path relative to rootdir.
-        note: Tells the user, once.
+    Each is for one thread at a time. They are spread evenly over the transports, of which the first
+    runner uses the first; ``tests`` and ``texts`` are those of ``ServerRunner``.
     """
 
     def __init__(

@@ -92,12 +92,8 @@ def excerpt(original: str, patched: str, around: Sequence[Unit]) -> tuple[str, s
     """Return both texts with all but one function left out, each line in its place.
 
     Of the classes around it the headers stay; all of the outermost one stays if the texts differ
-    in more of it. Compiling an excerpt takes a fraction of the time that the module takes.
-
-    Args:
-        original: The file.
-        patched: The file with the change.
-        around: The function, behind the functions and classes around it, outermost first.
+    in more of it. Compiling an excerpt takes a fraction of the time that the module takes. The
+    function stands last in ``around``, behind the functions and classes around it.
 
     Returns:
         None if the texts differ outside of the outermost one, or it is not safe to cut it out.

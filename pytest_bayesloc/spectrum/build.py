@@ -99,13 +99,8 @@ class _Lines:
     that use what it defines; a function that the import called, to those that use what it helped to
     make. If no user is found, and for the import as such, every test that executes code of that
     file afterwards is credited, and those of the first importer. If none of these passes, all tests
-    that pass are: which of them imports a body first is chance, and says nothing.
-
-    Args:
-        executions: Footprints, as ``_executions`` yields them.
-        failing: Bitset of the tests that fail.
-        passing: Bitset of those that passed when they were run.
-        sources: The project's files.
+    that pass are: which of them imports a body first is chance, and says nothing. Only tests that
+    were run count as passing.
     """
 
     def __init__(

@@ -81,11 +81,7 @@ class SpectrumCache:
 
     A row is valid as long as these are the same: the test's own file, and all functions that it
     ran; the bodies of all modules and classes, and all functions that an import executed; and the
-    files that help tests, such as conftest files.
-
-    Args:
-        path: Its file; None: nothing is kept.
-        sources: The project's files as they are now.
+    files that help tests, such as conftest files. Without a ``path``, nothing is kept.
     """
 
     def __init__(self, path: Path | None, sources: Sources) -> None:
@@ -287,9 +283,7 @@ class SpectrumCache:
     def keep(self, recorded: RunRecord, in_use: Mapping[str, Path]) -> None:
         """Keep what was traced in this run; nothing if files were written meanwhile.
 
-        Args:
-            recorded: The record of the run.
-            in_use: The project's files that were imported, helpers of tests among them.
+        The files ``in_use`` are those that were imported, helpers of tests among them.
 
         Raises:
             sqlite3.Error: If the file can't be written.

@@ -42,12 +42,8 @@ BLOCK = 32  # lines, about those of a function: tests differ in few of them, so 
 class CoverageCollector:
     """One coverage.py instance in memory.
 
-    Args:
-        traced: Whether a file is under test.
-        directories: Where files under test lie.
-        omit: Names of folders below them that need not be traced, such as those of tests.
-        context_name: The name that an outer, context-measuring coverage gives a window, or None
-            to push back without contexts.
+    Folders below ``directories`` that have a name of ``omit`` need not be traced. The
+    ``context_name`` of a window is that of an outer coverage which measures contexts, if one does.
     """
 
     name = "coverage.py"
@@ -216,9 +212,7 @@ def data_file() -> str:
 class ChildProcesses:
     """Notes the lines that child processes execute in each window.
 
-    Args:
-        begin: The absolute start of the names of their data files.
-        traced: Whether a file is under test.
+    The names of their data files ``begin`` with an absolute path.
     """
 
     def __init__(self, begin: str, traced: Callable[[str], bool]) -> None:

@@ -31,11 +31,8 @@ FAILURE_ATTRIBUTE = "_bayesloc_failure"
 class Recorder:
     """Opens windows for imports, and notes verdicts and failures from the reports.
 
-    Args:
-        files: Tells what is under test.
-        collectors: In the order of preference; the first that starts is used.
-        warn: Called once if recording had to be given up.
-        cache: The rows of earlier runs.
+    The first of ``collectors`` that starts is used. ``warn`` is called once if recording had to be
+    given up.
     """
 
     def __init__(
@@ -262,11 +259,7 @@ class Recorder:
 class TestWindows:
     """Opens and closes the windows of tests; a plugin that is there while tests are traced.
 
-    Args:
-        recorded: Gets the windows.
-        tracer: Records what is executed in them.
-        explanations: Muted while tests run.
-        known: The tests that need not be traced, and what they are known as.
+    The ``known`` tests need not be traced, each with the name that it is known as.
     """
 
     __test__ = False  # not a test class for pytest

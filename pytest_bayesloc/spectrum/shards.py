@@ -70,14 +70,10 @@ def dump(
     digests: Mapping[str, str],
     clean: Callable[[str], str] = str,
 ) -> str:
-    """Write one run as text; paths are relative to rootdir.
+    """Write one run as text; paths, of the ``digests`` too, are relative to rootdir.
 
-    Args:
-        recorded: Of the run, with the rows of tests that were not traced.
-        files: Of the project.
-        revision: Of git; empty if unknown.
-        digests: Of the project's files that were imported, relative to rootdir.
-        clean: Takes secrets out of messages; names of tests stay, by which they are run again.
+    The record holds the rows of tests that were not traced, too. Messages lose their secrets by
+    ``clean``; names of tests stay, since tests are run again by them.
     """
     payload = recorded.payload(digests)
     payload["failures"] = _cleaned(payload["failures"], clean)

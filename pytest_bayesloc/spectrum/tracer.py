@@ -25,12 +25,7 @@ EXPLAINERS = {
 
 
 class Tracer:
-    """Runs the first collector that works here.
-
-    Args:
-        recorded: Gets what the collector saw.
-        collectors: In the order of preference; the first that starts is used.
-        warn: Called once if recording had to be given up.
+    """Runs the first of ``collectors`` that works here.
 
     Attributes:
         current: The number of the window that is recorded now.

@@ -48,13 +48,10 @@ _lock = threading.Lock()
 
 
 def perform(run: str, message: str, request: str, limit_s: float) -> Message:
-    """Have a warm server of this worker answer, or a fresh one if there is no request.
+    """Have a warm server of this worker answer, or a fresh one that is started with the request.
 
-    Args:
-        run: Key of the servers that may answer.
-        message: For ``start_server``, as JSON.
-        request: As JSON; empty: the server is started with it.
-        limit_s: Wall seconds.
+    The servers of a ``run`` may answer. The ``message`` is that for ``start_server``; like the
+    ``request``, which is empty for a fresh one, it is JSON.
     """
     try:
         if not request:
@@ -192,12 +189,8 @@ def open_cluster(
 ) -> Transport:
     """Open the cluster that ``dask:tcp://HOST:PORT`` names, or one of our own by ``dask:local``.
 
-    Args:
-        spec: As the user gave it.
-        command: Of a server on this machine.
-        files: Of the project, relative to rootdir, that must be the same there.
-        workspaces: The project's folder here, and there.
-        n_workers: Of a cluster of our own; otherwise tasks under way at most, 0 for any number.
+    The ``files``, relative to rootdir, must be the same there. A cluster of our own has
+    ``n_workers``; of any other, so many tasks are under way at most, 0 for any number.
 
     Raises:
         ExecutionError: If it can't be used.

@@ -126,12 +126,7 @@ def _lost(name: str) -> LostError:
 
 
 class GatewayOpener:
-    """Opens gateways, all of one group.
-
-    Args:
-        command: Of a server on this machine.
-        files: Of the project, relative to rootdir, that must be the same there.
-    """
+    """Opens gateways, all of one group, where ``files`` of the project must be the same as here."""
 
     def __init__(self, command: Command, files: Sequence[str]) -> None:
         import execnet
@@ -254,14 +249,8 @@ def open_container(
 ) -> Transport:
     """Open the container that ``docker:CONTAINER`` or ``docker-image:IMAGE`` names.
 
-    Either may end with ``//python=PATH``, the interpreter in the container.
-
-    Args:
-        spec: As the user gave it.
-        opener: Opens the gateway.
-        workspaces: The project's folder here, and in the container.
-        run: More options of ``docker run``.
-        n_servers: That may run side by side in one container.
+    Either may end with ``//python=PATH``, the interpreter in the container. More options of
+    ``docker run`` may be given.
 
     Raises:
         ExecutionError: If it can't be used.

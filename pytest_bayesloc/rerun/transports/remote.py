@@ -37,14 +37,7 @@ N_NAMED = 5
 def opening(
     command: Command, workspaces: Workspaces, tests: Sequence[str], once: Message | None
 ) -> Message:
-    """The message for ``start_server``; the interpreter's own folders are those there.
-
-    Args:
-        command: Of a server on this machine.
-        workspaces: The project's folder here, and there.
-        tests: That may be asked for.
-        once: The only request; None for a warm server.
-    """
+    """The message for ``start_server``; the interpreter's own folders are those there."""
     there = workspaces.there
     options = {name: _mapped(value, there) for name, value in command.options.items()}
     arguments = (*OURS, *command.arguments, *command.files_of(tests))
@@ -60,13 +53,7 @@ def opening(
 
 
 def check_tree(name: str, rootdir: Path, workspaces: Workspaces, found: Mapping[str, str]) -> None:
-    """Compare the project elsewhere with the one here.
-
-    Args:
-        name: Of the transport.
-        rootdir: Of the project, here.
-        workspaces: Both folders.
-        found: Per file, relative to rootdir, its digest there.
+    """Compare the project's files with the digests that were ``found`` elsewhere.
 
     Raises:
         ExecutionError: If they differ; the text names files.
@@ -127,12 +114,7 @@ def digests(folder: str, files: Sequence[str]) -> dict[str, str]:
 
 
 def start_server(message: Message, sources: str) -> ServerProcess:
-    """Start a server here.
-
-    Args:
-        message: As ``opening`` makes it.
-        sources: Where this package lies here; empty if it is installed.
-    """
+    """Start a server by what ``opening`` made, from ``sources`` or the package as installed."""
     environment: Mapping[str, str] = {**os.environ, **message["environment"]}
     left_out = {*message["not_inherited"], SERVER_VARIABLE}
     path = [*([sources] if sources else []), *message["path"]]
