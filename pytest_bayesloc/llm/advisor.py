@@ -61,12 +61,8 @@ _CODE_OF_FIX = 500  # characters of code that a fix is judged on
 class LlmAdvisor:
     """Asks a language model about faults; where there is no answer, it returns None.
 
-    Args:
-        agent: Asks it.
-        model: For ranking, inspections and reflections.
-        fast_model: For what is less hard; empty: ``model``.
-        max_prompt: Characters of one prompt.
-        max_answer: Tokens of one answer, those in which a model thinks included.
+    What is less hard is asked of ``fast_model``, if there is one. A prompt has ``max_prompt``
+    characters at most, an answer ``max_answer`` tokens, those in which a model thinks included.
     """
 
     def __init__(
@@ -205,11 +201,7 @@ class LlmAdvisor:
 class LlmSummarizer:
     """Words the stages of a bug by a language model; ``said`` is what rules say of each.
 
-    Where it does not answer, that stands.
-
-    Args:
-        advisor: Asks the model.
-        shows: Whether the text of a file may be sent.
+    Where it does not answer, that stands. Only files that it ``shows`` may be sent.
     """
 
     def __init__(self, advisor: LlmAdvisor, shows: Callable[[str], bool]) -> None:

@@ -146,10 +146,7 @@ _MAX_FILE = 4 << 20
 class Exchanges:
     """Replies by the content of their requests, a file each.
 
-    Args:
-        folder: Where they are kept.
-        mode: ``live`` asks what is not kept, ``record`` asks always, ``replay`` never asks.
-        write: Writes a text to a path in one step.
+    The mode ``live`` asks what is not kept, ``record`` asks always, ``replay`` never asks.
     """
 
     def __init__(self, folder: Path, mode: str, write: Callable[[Path, str], None]) -> None:

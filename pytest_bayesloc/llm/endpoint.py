@@ -169,11 +169,7 @@ class OpenAIEndpoint:
 
 
 class DryRunEndpoint:
-    """Sends nothing, and keeps what it was asked.
-
-    Args:
-        prompts: The texts of the requests are added here.
-    """
+    """Sends nothing, and adds the texts of requests to ``prompts``."""
 
     address = ""
 
@@ -195,10 +191,7 @@ class DryRunEndpoint:
 class EndpointEmbedder:
     """Asks the endpoint that the client's variables name (``OPENAI_BASE_URL``, ...).
 
-    Args:
-        model: Its name there.
-        deadline_s: Seconds that a call may take.
-        environment: The variables; None: those of the process as they are.
+    Without an ``environment``, they are those of the process as they are.
     """
 
     def __init__(

@@ -76,13 +76,9 @@ def command_for(
     *,
     ours: Sequence[str] = ("--no-bayesloc",),
 ) -> Command:
-    """The command of a server that sees what ``config`` saw.
+    """The command of a server that sees what ``config`` saw, with ``ours`` as our own options.
 
-    Args:
-        config: Of the main run.
-        path: ``sys.path`` as it was before pytest changed it.
-        environment: ``os.environ`` as it was before the tests changed it.
-        ours: Options of this plugin.
+    The ``path`` is as it was before pytest changed it, the ``environment`` as before the tests.
     """
     flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]  # noqa: SLF001 - as multiprocessing does
     return Command(

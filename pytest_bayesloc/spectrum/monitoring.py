@@ -25,10 +25,8 @@ class MonitoringCollector:
 
     When a window opens, our own local events are set off and on again, which re-arms them;
     ``restart_events()`` would re-arm those of every other tool as well. What runs between windows
-    is not re-armed, and costs nothing after its first run.
-
-    Args:
-        traced: Whether a file is under test; asked once a code object.
+    is not re-armed, and costs nothing after its first run. Whether a file is ``traced`` is asked
+    once a code object.
     """
 
     name = "sys.monitoring"

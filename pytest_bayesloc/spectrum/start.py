@@ -46,15 +46,11 @@ def recorder_for(
     traces: bool = True,
     folder: Path | None = None,
 ) -> Recorder:
-    """Make the recorder of a run.
+    """Make the recorder of a run, which traces tests while they run if it ``traces`` at all.
 
-    Args:
-        config: pytest's.
-        entries: Folders and packages under test, as the user named them; empty: what coverage.py
-            is configured to measure, else everything below rootdir.
-        warn: Called once if recording had to be given up.
-        traces: Whether tests are traced while they run.
-        folder: Of the cache; None: there is none.
+    The ``entries`` are the folders and packages under test, as the user named them; without any,
+    what coverage.py is configured to measure, else everything below rootdir. Without a ``folder``
+    there is no cache.
     """
     rootdir = config.rootpath
     omit: list[str] = []
