@@ -135,23 +135,22 @@ def formula_of(name: str) -> str:
 def with_tests(
     prior: Mapping[Location, float],
     tests: Mapping[Location, Role],
-    mass: float = TEST_MASS,
     *,
     outside_sum: bool = False,
 ) -> dict[Location, float]:
-    """Return ``prior`` with ``mass`` shared by ``tests``, as ``fitted.TESTS`` has it.
+    """Return ``prior`` with ``TEST_MASS`` shared by ``tests``, as ``fitted.TESTS`` has it.
 
     Args:
         prior: Probabilities of code locations.
-        tests: What of the tests may be at fault; none leaves ``prior`` as it is.
-        mass: Their sum, in [0, 1]; all of it where ``prior`` is empty.
+        tests: What of the tests may be at fault; none leaves ``prior`` as it is, and all of the
+            mass is theirs where it is empty.
         outside_sum: Leave the code's probabilities as they are, as the reference model does; else
-            they are scaled to ``1 - mass``, so that all sum to 1.
+            they are scaled, so that all sum to 1.
     """
     added = softmax({where: TESTS[role] for where, role in tests.items() if where not in prior})
     if not added:
         return dict(prior)
-    mass = mass if prior else 1.0
+    mass = TEST_MASS if prior else 1.0
     scale = 1.0 if outside_sum else 1.0 - mass
     joined = {where: p * scale for where, p in prior.items()}
     joined.update({where: mass * share for where, share in added.items()})

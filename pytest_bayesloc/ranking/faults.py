@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, islice, product
 from math import fsum
@@ -21,7 +21,6 @@ from pytest_bayesloc.domain.failure import Origin, Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.domain.result import Fault, NearestCall, Ranked, RankedLine
-from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.belief import TIE, formula_of
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.failures import kind_of, origin_of
@@ -58,7 +57,7 @@ _NONE: Mapping[str, tuple[str, str]] = MappingProxyType({})
 def fault_of(case: Case) -> Fault:
     """Return what is known of a group of failing tests by now."""
     shown, test_share = listed(case)
-    ranking = _ranking(case, shown)
+    ranking = rank(case, shown)
     fault = Fault(
         failures=case.failures,
         origin=_origin(case, ranking),
@@ -131,66 +130,45 @@ def _evidence(case: Case) -> Iterator[Evidence]:
     yield from (inspection.evidence for inspection in case.inspections)
 
 
-def _ranking(case: Case, shown: Mapping[Location, float]) -> tuple[Ranked, ...]:
-    evidence: dict[Location, list[Evidence]] = {}
-    for item in _evidence(case):
-        evidence.setdefault(item.location, []).append(item)
-    return rank(
-        shown,
-        case.prior,
-        case.spectrum,
-        function_scores(case.spectrum, formula_of(case.choice.formula)),
-        evidence,
-        values=case.values,
-        limit=N_ROWS,
-    )
-
-
-def rank(  # noqa: PLR0913 - a row shows all of these, and they come from different rooms
-    posterior: Mapping[Location, float],
-    prior: Mapping[Location, float],
-    spectrum: Spectrum,
-    suspiciousness: Mapping[Location, float],
-    evidence: Mapping[Location, Sequence[Evidence]],
-    *,
-    values: Mapping[Location, Mapping[str, tuple[str, str]]] = MappingProxyType({}),
-    limit: int | None = None,
+def rank(
+    case: Case, posterior: Mapping[Location, float], limit: int = N_ROWS
 ) -> tuple[Ranked, ...]:
-    """Return the locations of ``posterior``, best first.
+    """Return the locations of ``posterior``, best first, with what is known of them.
 
     Order: posterior, then suspiciousness, both falling, then location. Posteriors that are equal
-    to 1e-12 share a rank.
-
-    Args:
-        posterior: P(faulty) after the evidence; its locations are ranked.
-        prior: P(faulty) before it; 0 where missing.
-        spectrum: Where counts and lines come from. Tests and what it does not know get neither.
-        suspiciousness: Raw scores in [0, 1]; 0 where missing.
-        evidence: Per location, what moved it; shown strongest first, whichever way it points.
-        values: Per location, parameter or ``return`` to what passing and failing calls had.
-        limit: How many rows at most; ``rank`` and ``tied`` speak of all locations even so.
+    to 1e-12 share a rank. There are ``limit`` rows at most; ``rank`` and ``tied`` speak of all
+    locations even so. Tests, and what the spectrum does not know, get neither counts nor lines.
     """
+    spectrum = case.spectrum
+    suspiciousness = function_scores(spectrum, formula_of(case.choice.formula))
     score = scorer(spectrum, "ochiai")
+    evidence: dict[Location, list[Evidence]] = {}
+    for item in sorted(_evidence(case), key=lambda e: -abs(e.log_ratio)):
+        evidence.setdefault(item.location, []).append(item)
     rows: list[Ranked] = []
     n_before = 0
     for tied in _ties(posterior, suspiciousness):
-        if limit is not None and n_before >= limit:
-            break
-        rows.extend(
-            Ranked(
-                rank=n_before + 1,
-                tied=len(tied),
-                location=where,
-                counts=spectrum.counts(where) if _is_ranked(where, spectrum) else None,
-                suspiciousness=suspiciousness.get(where, 0.0),
-                prior=prior.get(where, 0.0),
-                posterior=posterior[where],
-                lines=_lines(where, spectrum, score),
-                evidence=tuple(sorted(evidence.get(where, ()), key=lambda e: -abs(e.log_ratio))),
-                values=values.get(where, _NONE),
+        for where in tied[: max(0, limit - n_before)]:
+            is_known = not where.is_test and where in spectrum.executed
+            counted = sorted(spectrum.lines[where].items()) if is_known else ()
+            rows.append(
+                Ranked(
+                    rank=n_before + 1,
+                    tied=len(tied),
+                    location=where,
+                    counts=spectrum.counts(where) if is_known else None,
+                    suspiciousness=suspiciousness.get(where, 0.0),
+                    prior=case.prior.get(where, 0.0),
+                    posterior=posterior[where],
+                    lines=tuple(
+                        RankedLine(line=line, ef=n.ef, ep=n.ep, suspiciousness=score(executed))
+                        for line, executed in counted
+                        for n in (spectrum.count(executed),)
+                    ),
+                    evidence=tuple(evidence.get(where, ())),
+                    values=case.values.get(where, _NONE),
+                )
             )
-            for where in tied[: None if limit is None else limit - n_before]
-        )
         n_before += len(tied)
     return tuple(rows)
 
@@ -208,22 +186,6 @@ def _ties(
     for tied in ties:
         tied.sort(key=lambda where: (-suspiciousness.get(where, 0.0), where))
     return ties
-
-
-def _is_ranked(where: Location, spectrum: Spectrum) -> bool:
-    return not where.is_test and where in spectrum.executed
-
-
-def _lines(
-    where: Location, spectrum: Spectrum, score: Callable[[int], float]
-) -> tuple[RankedLine, ...]:
-    if not _is_ranked(where, spectrum):
-        return ()
-    return tuple(
-        RankedLine(line=line, ef=n.ef, ep=n.ep, suspiciousness=score(executed))
-        for line, executed in sorted(spectrum.lines[where].items())
-        for n in (spectrum.count(executed),)
-    )
 
 
 def combine(faults: Sequence[Fault]) -> tuple[Ranked, ...]:

@@ -22,6 +22,7 @@ from pytest_bayesloc.ranking.formulas import (
     suspiciousness,
 )
 from pytest_bayesloc.ranking.groups import split_failures
+from tests.fakes.case import case_of
 
 pytestmark = pytest.mark.one_python
 
@@ -90,11 +91,11 @@ def test_blend_leaves_out_exactly_what_no_failing_test_executed(spectrum: Spectr
     assert set(prior(spectrum, "blend")) == (executed or code)
 
 
-@given(spectrum=spectra(), mass=st.floats(0, 1))
-def test_prior_with_tests_sums_to_1(spectrum: Spectrum, mass: float) -> None:
+@given(spectrum=spectra())
+def test_prior_with_tests_sums_to_1(spectrum: Spectrum) -> None:
     tests = {where: Role.TEST for where in LOCATIONS if where.is_test}
 
-    joined = with_tests(prior(spectrum, "tarantula"), tests, mass)
+    joined = with_tests(prior(spectrum, "tarantula"), tests)
 
     assert sum(joined.values()) == pytest.approx(1.0)
 
@@ -149,7 +150,7 @@ def test_order_of_locations_moves_nothing(spectrum: Spectrum) -> None:
 def test_ranking_has_every_location_once_and_ranks_count_the_likelier_ones(
     spectrum: Spectrum, posterior: dict[Location, float]
 ) -> None:
-    rows = rank(posterior, {}, spectrum, function_scores(spectrum, "ochiai"), {})
+    rows = rank(case_of(spectrum, {}), posterior)
 
     assert sorted(row.location for row in rows) == sorted(posterior)
     for row in rows:

@@ -155,11 +155,11 @@ def test_every_prior_has_scores_to_show_beside_it(name: str) -> None:
 
 
 def test_tests_share_a_mass_of_their_own() -> None:
-    joined = priors.with_tests({A: 0.6, B: 0.4}, ROLES, mass=0.1)
+    joined = priors.with_tests({A: 0.6, B: 0.4}, ROLES)
 
     share = 1 / (1 + exp(TESTS[Role.FIXTURE] - TESTS[Role.TEST]))
     assert joined == pytest.approx(
-        {A: 0.54, B: 0.36, TEST: 0.1 * share, FIXTURE: 0.1 * (1 - share)}
+        {A: 0.57, B: 0.38, TEST: 0.05 * share, FIXTURE: 0.05 * (1 - share)}
     )
 
 

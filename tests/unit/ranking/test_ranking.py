@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 
 import pytest
@@ -28,17 +29,20 @@ SPECTRUM = Spectrum(
     lines={A: {7: 0b0001, 3: 0b0111}, B: {1: 0b1000}, TEST: {1: 0b0001}},
 )
 
+CASE = case_of(SPECTRUM, {})
+
 
 def test_likeliest_is_first() -> None:
-    rows = rank({A: 0.1, B: 0.7, C: 0.2}, {}, SPECTRUM, {}, {})
+    rows = rank(CASE, {A: 0.1, B: 0.7, C: 0.2})
 
     assert [(row.rank, row.tied, row.location) for row in rows] == [(1, 1, B), (2, 1, C), (3, 1, A)]
 
 
 def test_equal_posteriors_share_the_smallest_rank_ordered_by_suspiciousness_then_location() -> None:
     posterior = {D: 0.2, C: 0.2 + 1e-14, B: 0.2, A: 0.4}
+    suspicious = replace(SPECTRUM, lines={D: {1: 0b0011}})
 
-    rows = rank(posterior, {}, SPECTRUM, {D: 0.9}, {})
+    rows = rank(case_of(suspicious, {}), posterior)
 
     assert [(row.rank, row.tied, row.location) for row in rows] == [
         (1, 1, A),
@@ -49,23 +53,24 @@ def test_equal_posteriors_share_the_smallest_rank_ordered_by_suspiciousness_then
 
 
 def test_rank_after_a_tie_counts_all_before_it() -> None:
-    rows = rank({A: 0.4, B: 0.4, C: 0.2}, {}, SPECTRUM, {}, {})
+    rows = rank(CASE, {A: 0.4, B: 0.4, C: 0.2})
 
     assert [row.rank for row in rows] == [1, 1, 3]
 
 
 def test_row_carries_its_numbers() -> None:
-    values = {A: {"x": ("1", "2")}}
+    case = case_of(SPECTRUM, {A: 0.3})
+    case.values = {A: {"x": ("1", "2")}}
 
-    (row,) = rank({A: 0.6}, {A: 0.3}, SPECTRUM, {A: 0.5}, {}, values=values)
+    (row,) = rank(case, {A: 0.6})
 
-    assert (row.posterior, row.prior, row.suspiciousness) == (0.6, 0.3, 0.5)
+    assert (row.posterior, row.prior, row.suspiciousness) == (0.6, 0.3, 2 / sqrt(6))
     assert row.counts == Counts(ef=2, ep=1, nf=0, np=1)
     assert row.values == {"x": ("1", "2")}
 
 
 def test_lines_ascend_with_their_ochiai_scores() -> None:
-    (row,) = rank({A: 1.0}, {}, SPECTRUM, {}, {})
+    (row,) = rank(CASE, {A: 1.0})
 
     assert row.lines == (
         RankedLine(line=3, ef=2, ep=1, suspiciousness=2 / sqrt(6)),
@@ -74,7 +79,7 @@ def test_lines_ascend_with_their_ochiai_scores() -> None:
 
 
 def test_tests_and_unknown_locations_have_neither_counts_nor_lines() -> None:
-    rows = rank({TEST: 0.5, D: 0.5}, {}, SPECTRUM, {}, {})
+    rows = rank(CASE, {TEST: 0.5, D: 0.5})
 
     assert [(row.counts, row.lines) for row in rows] == [(None, ()), (None, ())]
 
@@ -91,7 +96,7 @@ def test_evidence_is_strongest_first_whichever_way_it_points() -> None:
         for source, faulty, clean in [("w", 0.6, 0.4), ("a", 0.1, 0.9), ("s", 0.99, 0.01)]
     )
 
-    (row,) = rank({A: 1.0}, {}, SPECTRUM, {}, {A: [weak, against, strong]})
+    (row,) = rank(case_of(SPECTRUM, {A: 1.0}, evidence=(weak, against, strong)), {A: 1.0})
 
     assert row.evidence == (strong, against, weak)
 
@@ -99,13 +104,13 @@ def test_evidence_is_strongest_first_whichever_way_it_points() -> None:
 def test_limit_cuts_rows_but_not_the_size_of_a_tie() -> None:
     posterior = {A: 0.4, B: 0.2, C: 0.2, D: 0.2}
 
-    rows = rank(posterior, {}, SPECTRUM, {}, {}, limit=2)
+    rows = rank(case_of(SPECTRUM, {}), posterior, limit=2)
 
     assert [(row.rank, row.tied, row.location) for row in rows] == [(1, 1, A), (2, 3, B)]
 
 
 def test_nothing_to_rank_gives_no_row() -> None:
-    assert rank({}, {}, SPECTRUM, {}, {}) == ()
+    assert rank(CASE, {}) == ()
 
 
 def test_only_calls_near_a_suspect_are_shown() -> None:
