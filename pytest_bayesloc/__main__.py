@@ -21,14 +21,14 @@ from pytest_bayesloc.domain.texts import with_texts
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.pipeline.context import FOLDER, replace_text
 from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions
+from pytest_bayesloc.pipeline.report import FILES, render
 from pytest_bayesloc.pipeline.result_questions import lines_of_answer
 from pytest_bayesloc.pipeline.run_files import FILE as LAST_RUN
 from pytest_bayesloc.pipeline.run_files import read_last
+from pytest_bayesloc.report.ci import Checkout
 from pytest_bayesloc.report.document import MAX_FAULTS, MAX_ROWS, ResultDocument
 from pytest_bayesloc.report.document import SCHEMA as RESULT
-from pytest_bayesloc.report.formats import FILES, render
 from pytest_bayesloc.report.markdown import prompt
-from pytest_bayesloc.report.suspects import Checkout
 from pytest_bayesloc.report.text import clip
 from pytest_bayesloc.report.words import key_of
 from pytest_bayesloc.spectrum.shards import SCHEMA as RECORD

@@ -7,6 +7,7 @@ import platform
 import re
 import tempfile
 from copy import deepcopy
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,24 +20,33 @@ from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options.option import LOOP, RECORD
 from pytest_bayesloc.options.readers import offered_formats
 from pytest_bayesloc.pipeline.context import own_folder, replace_text
-from pytest_bayesloc.report.document import Document, SessionEntry, UsageEntry
-from pytest_bayesloc.report.encoding import Result, encode, verdict_line
-from pytest_bayesloc.report.formats import FILES, PLACES, render
-from pytest_bayesloc.report.markdown import prompt
+from pytest_bayesloc.report import markdown
+from pytest_bayesloc.report.ci import Checkout, marks, to_gitlab, to_sarif, with_properties
+from pytest_bayesloc.report.document import Document, ReadSource, SessionEntry, UsageEntry
+from pytest_bayesloc.report.encoding import Result, dumps, encode, verdict_line
 from pytest_bayesloc.report.memory import advice_lines, memory_entry
-from pytest_bayesloc.report.suspects import Checkout, marks
 from pytest_bayesloc.report.terminal import answer
 from pytest_bayesloc.report.text import Line, count
 from pytest_bayesloc.report.view import N_SOURCES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_bayesloc.domain.result import Fault
     from pytest_bayesloc.options.option import Format, Report
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
 
+#: The formats that have a place of their own, and what says where that is, if nobody did.
+PLACES = {"github": "the variable GITHUB_STEP_SUMMARY", "junit": "--junit-xml"}
+#: The others, and the name of their file, where no path was asked for.
+FILES = {
+    "html": "bayesloc-report.html",
+    "json": "bayesloc-report.json",
+    "sarif": "bayesloc-report.sarif",
+    "gitlab": "gl-code-quality-report.json",
+    "markdown": "bayesloc-report.md",
+}
 MAX_BEFORE = 64 << 20  # bytes of a file that is read to be added to
 
 
@@ -215,7 +225,7 @@ def _prompt(context: Context, document: Document) -> str:
     if "prompt" in context.settings.without:
         return ""
     privacy = local_privacy(context.rootdir, context.settings.llm_never_send)
-    return prompt(document, privacy.reader(context.sources.read), privacy.clean)
+    return markdown.prompt(document, privacy.reader(context.sources.read), privacy.clean)
 
 
 def _put(context: Context, text: str, kind: str, path: Path | None) -> Path:
@@ -287,6 +297,53 @@ def _lines(
         is_inspected=context.settings.inspect,
     )
     return lines + advice_lines(memory, in_full=advises)
+
+
+def render(
+    kind: str,
+    document: Document,
+    read_source: ReadSource,
+    checkout: Checkout,
+    *,
+    prompt: str = "",
+    before: str = "",
+) -> str:
+    """Return the text of a report.
+
+    Args:
+        kind: One of ``FILES`` or ``PLACES``.
+        document: A ``bayesloc/1`` result.
+        read_source: Text of a file of the project, None if it can't be read.
+        checkout: Where its files lie in the repository.
+        prompt: For an assistant; empty: none is offered.
+        before: What stands in the file now; empty if there is none.
+
+    Raises:
+        ValueError: If the text can't be added to what stands there.
+    """
+    texts: Mapping[str, Callable[[], str]] = {
+        "html": lambda: _html(document, read_source, prompt),
+        "json": lambda: dumps(document),
+        "sarif": lambda: dumps(to_sarif(document, checkout, _version())),
+        "gitlab": lambda: dumps(to_gitlab(document, checkout)),
+        "markdown": lambda: markdown.render(document, read_source),
+        "github": lambda: markdown.summary(document, read_source, before),
+        "junit": lambda: with_properties(before, document),
+    }
+    return texts[kind]()
+
+
+def _html(document: Document, read_source: ReadSource, prompt: str) -> str:
+    from pytest_bayesloc.report import html  # Jinja is slow to import
+
+    return html.render(document, read_source, prompt)
+
+
+def _version() -> str:
+    try:
+        return metadata.version("pytest-bayesloc")
+    except metadata.PackageNotFoundError:  # run from its sources
+        return "unknown"
 
 
 def without_commands(text: str) -> str:

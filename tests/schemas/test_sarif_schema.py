@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from pytest_bayesloc.report.ci import SCHEMA, Checkout, to_sarif
 from pytest_bayesloc.report.encoding import dumps
-from pytest_bayesloc.report.suspects import SCHEMA, Checkout, to_sarif
 from tests.unit.report.surfaces import HERE, hostile, many, with_file
 
 Document = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.report.suspects import Checkout
+from pytest_bayesloc.report.ci import Checkout
 
 if TYPE_CHECKING:
     from pathlib import Path

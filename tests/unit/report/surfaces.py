@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from pytest_bayesloc.report.suspects import Checkout
+from pytest_bayesloc.report.ci import Checkout
 
 HERE = Checkout(root="/srv", rootdir="/srv")
 #: All that would be more than text somewhere.

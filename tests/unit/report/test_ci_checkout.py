@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.report.suspects import Checkout
+from pytest_bayesloc.report.ci import Checkout
 
 API = Checkout(root="/srv/shop", rootdir="/srv/shop/services/api")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_bayesloc.report.suspects import suspects
+from pytest_bayesloc.report.ci import suspects
 from tests.unit.report.surfaces import HERE
 
 Document = dict[str, Any]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_bayesloc.report.ci import Checkout, marks
 from pytest_bayesloc.report.markdown import FULL, MAX_SUMMARY, summary
-from pytest_bayesloc.report.suspects import Checkout, marks
 from tests.unit.report.surfaces import HERE, HOSTILE, hostile, many, with_file
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from pytest_bayesloc.report.ci import Checkout, to_gitlab
 from pytest_bayesloc.report.encoding import dumps
-from pytest_bayesloc.report.suspects import Checkout, to_gitlab
 from tests.unit.report.surfaces import HERE, hostile, with_file
 
 Document = dict[str, Any]

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_bayesloc.report.formats import with_properties
+from pytest_bayesloc.report.ci import with_properties
 from tests.unit.report.surfaces import hostile
 
 Document = dict[str, Any]

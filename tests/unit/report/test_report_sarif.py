@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.report.suspects import to_sarif
+from pytest_bayesloc.report.ci import to_sarif
 from tests.unit.report.surfaces import HERE, with_file
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.report.suspects import Checkout
+    from pytest_bayesloc.report.ci import Checkout
 
 Document = dict[str, Any]
 

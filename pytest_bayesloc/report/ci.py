@@ -1,6 +1,7 @@
-"""The suspects that CI services are told of, as SARIF 2.1.0, for GitLab, and on GitHub's lines.
+"""The suspects for CI services: as SARIF 2.1.0, for GitLab, on GitHub's lines, in JUnit's XML.
 
-Each has its line, its place and its fingerprint.
+Each has its line, its place and its fingerprint; in the XML that pytest has written, they are
+properties of the suite.
 
 A result names files relative to pytest's rootdir, which may be a subfolder. What a CI service shows
 on lines of code is relative to the repository's root: ``Checkout`` turns the one into the other.
@@ -21,12 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from xml.etree import ElementTree as ET
 
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.text import clip, one_line, percent, visible
 from pytest_bayesloc.report.view import hot_line
-from pytest_bayesloc.report.words import name_of, reason_of, spoiled_words
+from pytest_bayesloc.report.words import name_of, place_of, reason_of, spoiled_words
 
 N_SUSPECTS = 5  # of a fault
 WORTH = 0.05  # who is less likely is named only as the first of a fault
@@ -328,3 +330,59 @@ def _text(text: str) -> str:
 def _value(text: str) -> str:
     """Return ``text`` as a property of a workflow command."""
     return _text(text).replace(":", "%3A").replace(",", "%2C")
+
+
+N_IN_XML = 3  # suspects of a fault
+N_TESTS = 20  # of a fault
+PREFIX = "bayesloc."
+
+
+def with_properties(xml: str, document: Document) -> str:
+    """Return pytest's XML with what was found; properties of an earlier run of ours are replaced.
+
+    Raises:
+        ValueError: If ``xml`` is no such file.
+    """
+    if not xml:
+        raise ValueError("pytest has written nothing there, which --junit-xml makes it do")
+    try:
+        root = ET.fromstring(  # noqa: S314 - pytest wrote it a moment ago
+            xml.encode("utf-8", "surrogateescape")
+        )
+    except ET.ParseError as error:
+        raise ValueError(f"what stands there is no XML ({error})") from error
+    suite = root if root.tag == "testsuite" else root.find("testsuite")
+    if suite is None:
+        raise ValueError(f"what stands there has no <testsuite> but <{root.tag}>")
+    properties = _properties_of(suite)
+    for name, value in _values(document):
+        ET.SubElement(properties, "property", name=f"{PREFIX}{name}", value=value)
+    return f'<?xml version="1.0" encoding="utf-8"?>{ET.tostring(root, encoding="unicode")}'
+
+
+def _properties_of(suite: ET.Element) -> ET.Element:
+    """Return the element for them, without those of ours that are there."""
+    properties = suite.find("properties")
+    if properties is None:
+        properties = ET.Element("properties")
+        suite.insert(0, properties)
+    for old in list(properties):
+        if old.get("name", "").startswith(PREFIX):
+            properties.remove(old)
+    return properties
+
+
+def _values(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield names and values; ``one_line`` leaves no character that XML can't hold."""
+    for number, fault in enumerate(document["faults"], 1):
+        name = f"fault.{number}"
+        tests = fault["failing_tests"]
+        yield f"{name}.n_tests", str(len(tests))
+        yield f"{name}.tests", " ".join(map(one_line, tests[:N_TESTS]))
+        for order, spoiled in enumerate(fault["spoiled"], 1):
+            yield f"{name}.spoiled.{order}", clip(spoiled_words(spoiled))
+            yield f"{name}.spoiled.{order}.command", one_line(spoiled["command"])
+        # Numbered in order: tied suspects have one rank, and a name is given once.
+        for order, row in enumerate(fault["ranking"][:N_IN_XML], 1):
+            yield f"{name}.suspect.{order}", clip(f"{place_of(row)}: {reason_of(row)}")
+            yield f"{name}.suspect.{order}.posterior", f"{row['posterior']:.4f}"
