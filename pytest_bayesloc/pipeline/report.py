@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_bayesloc.domain.result import Fault
-    from pytest_bayesloc.options.option import Format, Report
+    from pytest_bayesloc.options.option import Report
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
 
@@ -162,17 +162,16 @@ def _written(context: Context, report: Report, document: Document) -> Path:
         WritingError: If it can't be written.
     """
     kind, path = report.kind, report.path
-    is_ours = kind in {*FILES, *PLACES}
-    function = None if is_ours else _function_of_plugin(context, kind)
     if path is None and kind in PLACES:
         path = _place(context, kind)
     try:
-        if function is not None:
-            return _put(context, _text_of_plugin(kind, function, document), kind, path)
-        before = _text(path) if path is not None and kind in PLACES else ""
-        asked = _prompt(context, document) if kind == "html" else ""
-        around = Checkout.around(context.rootdir, context.launch.environment)
-        text = render(kind, document, context.read, around, prompt=asked, before=before)
+        if kind in {*FILES, *PLACES}:
+            before = _text(path) if path is not None and kind in PLACES else ""
+            asked = _prompt(context, document) if kind == "html" else ""
+            around = Checkout.around(context.rootdir, context.launch.environment)
+            text = render(kind, document, context.read, around, prompt=asked, before=before)
+        else:
+            text = _text_of_plugin(context, kind, document)
         return _put(context, text, kind, path)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
@@ -181,22 +180,6 @@ def _written(context: Context, report: Report, document: Document) -> Path:
             f"Give a path that can, as --bayesloc-report={kind}:PATH.",
             slug="report-not-written",
         ) from error
-
-
-def _function_of_plugin(context: Context, name: str) -> Format:
-    """Return what makes a format of another plugin.
-
-    Raises:
-        WritingError: If there is none, since the plugin's hook failed.
-    """
-    formats, wrong = offered_formats(context.config)
-    if name not in formats:
-        raise WritingError(
-            f"A plugin's pytest_bayesloc_report_formats failed "
-            f"({wrong or 'it offered more before'}): there is no {name} report.",
-            slug="broken-format",
-        )
-    return formats[name]
 
 
 def _place(context: Context, kind: str) -> Path:
@@ -351,14 +334,21 @@ def without_commands(text: str) -> str:
     return re.sub(r"^(\s*):(?=:)", r"\1: ", text, flags=re.MULTILINE).replace("##[", "# #[")
 
 
-def _text_of_plugin(name: str, function: Format, document: Document) -> str:
+def _text_of_plugin(context: Context, name: str, document: Document) -> str:
     """Return the text that another plugin makes.
 
     Raises:
-        WritingError: If it fails.
+        WritingError: If it fails, or its hook did.
     """
+    formats, wrong = offered_formats(context.config)
+    if name not in formats:
+        raise WritingError(
+            f"A plugin's pytest_bayesloc_report_formats failed "
+            f"({wrong or 'it offered more before'}): there is no {name} report.",
+            slug="broken-format",
+        )
     try:
-        text: object = function(deepcopy(document))
+        text: object = formats[name](deepcopy(document))
     except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything
         wrong = f"{type(error).__name__}: {error}"
     else:

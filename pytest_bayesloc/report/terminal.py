@@ -112,28 +112,20 @@ def answer(
     if not is_inspected and not any(fault.rows for fault in faults):
         return []
     extent = EXTENTS[max(-2, min(verbosity, 2))]
-    lines = list(_faults(faults, width, extent, is_inspected=is_inspected))
+    groups = answers(faults)
+    lines = [] if groups else [Line("bayesloc: nothing to localize.")]
+    for fault, *others in groups[: extent.faults]:
+        lines += _fault(fault, others, width, extent, is_inspected=is_inspected)
+        lines += [Line("")] if is_inspected else []
+    rest = [fault.headline for group in groups[extent.faults :] for fault in group]
+    if rest:
+        lines.append(Line(f"and {len(rest)} more, in the report: {'; '.join(rest)}"))
     if is_inspected:
         lines += _ending(document, extent)
     else:
         lines.append(Line("To inspect these suspects: pytest --bayesloc"))
     fitted = [line if line.is_whole else Line(fit(line.text, width), line.markup) for line in lines]
     return [*fitted, *(Line(f"report: {k} {path}", HEAD) for k, path in (reports or {}).items())]
-
-
-def _faults(
-    faults: Sequence[FaultView], width: int, extent: Extent, *, is_inspected: bool
-) -> Iterator[Line]:
-    if not faults:
-        yield Line("bayesloc: nothing to localize.")
-    groups = answers(faults)
-    for fault, *others in groups[: extent.faults]:
-        yield from _fault(fault, others, width, extent, is_inspected=is_inspected)
-        if is_inspected:
-            yield Line("")
-    rest = [fault.headline for group in groups[extent.faults :] for fault in group]
-    if rest:
-        yield Line(f"and {len(rest)} more, in the report: {'; '.join(rest)}")
 
 
 def _fault(
