@@ -62,17 +62,12 @@ _HUNK = re.compile(r"@@ -(\d+)")
 
 @dataclass(frozen=True, kw_only=True)
 class FaultView:
-    """The fault of that ``number`` in a result: its entry there, and what is said of it."""
+    """The fault of that ``number`` in a document: its ``entry`` there, and what is said of it."""
 
     number: int
+    entry: Document
     document: Document
     read_source: ReadSource
-
-    @cached_property
-    def entry(self) -> Document:
-        """The fault as the document has it."""
-        fault: Document = self.document["faults"][self.number - 1]
-        return fault
 
     @property
     def rows(self) -> Sequence[Document]:
@@ -285,8 +280,8 @@ class FaultView:
 def faults_of(document: Document, read_source: ReadSource) -> list[FaultView]:
     """Return the faults of ``document``."""
     return [
-        FaultView(number=number, document=document, read_source=read_source)
-        for number, _ in enumerate(document["faults"], 1)
+        FaultView(number=number, entry=fault, document=document, read_source=read_source)
+        for number, fault in enumerate(document["faults"], 1)
     ]
 
 
