@@ -27,11 +27,10 @@ from sqlalchemy import func, select, text
 from benchmarks.memory.load import drawn
 from benchmarks.scale import _suite, _write_files, failure_of, part_of
 from pytest_bayesloc.domain.bug import Run
-from pytest_bayesloc.memory.episodes import Episodes, GroupSighting
+from pytest_bayesloc.memory.episodes import Episodes
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
 from pytest_bayesloc.memory.store import BugStore
-from pytest_bayesloc.memory.summaries import RuleSummarizer
 from pytest_bayesloc.ranking.belief import ModelChoice
 from pytest_bayesloc.ranking.faults import fault_of
 from pytest_bayesloc.ranking.groups import open_groups
@@ -176,13 +175,11 @@ class Day:
             n_passed=self.n_tests - 1,
             n_failed=1,
         )
-        red = GroupSighting(
-            symptom=what, executed=frozenset(), edit=None, code_state=run.id, test_state="t"
-        )
+        red = replace(what, code_state=run.id, test_state="t")
         with self.store.transaction() as connection:
             ledger = Ledger(connection, PROJECT)
             ledger.add_run(run)
-            Episodes(ledger, run, RuleSummarizer()).advance([red], {})
+            Episodes(ledger, run).advance([red], {})
 
     def _held(self) -> tuple[int, int]:
         """Rows and bytes of the memory."""

@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from sqlalchemy import func, select
 
+from pytest_bayesloc.domain.advice import Advice
 from pytest_bayesloc.domain.bug import BugRecord, BugState, Category, Run, Symptom, TestFailure
 from pytest_bayesloc.memory.advice import Adviser
 from pytest_bayesloc.memory.ledger import Ledger
@@ -87,7 +88,7 @@ def fill(where: str, n: int) -> None:
             with store.transaction() as connection:
                 ledger = Ledger(connection, PROJECT)
                 for _ in range(min(BATCH, n - start)):
-                    ledger.add(drawn(rng), ())
+                    ledger.add(drawn(rng))
 
 
 def write(where: str, n: int) -> None:
@@ -97,7 +98,7 @@ def write(where: str, n: int) -> None:
         for _ in range(n):
             record = replace(drawn(rng), state=BugState.OPEN)
             with store.transaction() as connection:
-                Ledger(connection, PROJECT).add(record, ())
+                Ledger(connection, PROJECT).add(record)
             print(record.id, flush=True)
 
 
@@ -151,12 +152,13 @@ def speed(where: str) -> str:
         )
         ledger.add_run(run)
         asked = [replace(drawn(rng), session=run.id) for _ in range(N_QUERIES)]
-        numbers = [ledger.add(record, ()) for record in asked]
+        numbers = [ledger.add(record) for record in asked]
     for number, record in zip(numbers, asked, strict=True):
         started = time.perf_counter()
         with closing(opened(where)) as store, store.transaction(write=False) as connection:
             adviser = Adviser(Ledger(connection, PROJECT), "w")
-            adviser.advise(0, number, record.symptom, "", "")
+            event = Advice(bug=number, kind="again", record=record, message="", fault=0)
+            adviser.advise(event, record.symptom, "")
         spent.append(1000 * (time.perf_counter() - started))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     slowest = sorted(spent)[int(0.95 * len(spent))]

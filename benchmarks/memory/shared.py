@@ -26,13 +26,12 @@ from sqlalchemy import func, select, text
 
 from benchmarks.memory.load import drawn
 from pytest_bayesloc.domain.advice import Remembered
-from pytest_bayesloc.domain.bug import Run
+from pytest_bayesloc.domain.bug import Run, Symptom
 from pytest_bayesloc.domain.errors import StoreError
-from pytest_bayesloc.memory.episodes import Episodes, GroupSighting
+from pytest_bayesloc.memory.episodes import Episodes
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import BUG, RUN, SIGHTING
 from pytest_bayesloc.memory.store import BugStore
-from pytest_bayesloc.memory.summaries import RuleSummarizer
 from pytest_bayesloc.memory.transfer import deliver, outbox_of, send
 
 if TYPE_CHECKING:
@@ -83,17 +82,15 @@ def job(url: str, project: str, seed: int, seconds: float) -> None:
             n_failed=len(met),
         )
         reds = [
-            GroupSighting(
-                symptom=what, executed=frozenset(), edit=None, code_state=run.id, test_state="t"
-            )
+            replace(what, code_state=run.id, test_state="t")
             for what in {what.fingerprints: what for what in met}.values()
         ]
 
-        def tell(store: BugStore, run: Run = run, reds: list[GroupSighting] = reds) -> Remembered:
+        def tell(store: BugStore, run: Run = run, reds: list[Symptom] = reds) -> Remembered:
             with store.transaction() as connection:
                 ledger = Ledger(connection, project)
                 made = replace(run, number=ledger.add_run(run))
-                Episodes(ledger, made, RuleSummarizer()).advance(reds, {})
+                Episodes(ledger, made).advance(reds, {})
             return Remembered()
 
         started = time.monotonic()

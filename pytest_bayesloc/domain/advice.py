@@ -53,21 +53,25 @@ class LoopWarning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """The knowledge about one group of failing tests.
+    """The effect of a run on a bug, and the knowledge about the failing tests that show it.
 
     Attributes:
-        fault: Index of the group.
-        record: Its bug, this run's trial included.
-        message: What became of the bug in this run.
+        bug: Its number in the store.
+        kind: ``begun``, ``again``, ``tried``, ``resolved``, ``flaky``, ``gone``, ``excused``.
+        record: The bug, this run's trial included.
+        message: What became of it in this run; empty where there is nothing to say.
+        fault: Index of the group of failing tests, -1 if none shows it any more.
         similar: Past bugs, the most similar first.
         loop: The most telling loop that this run closes; None if it closes none.
         origin: Where the error lies and why, in a sentence.
         first_check: What could be checked first, and where; empty if that is done already.
     """
 
-    fault: int
+    bug: int
+    kind: str
     record: BugRecord
     message: str
+    fault: int = -1
     similar: tuple[SimilarBug, ...] = ()
     loop: LoopWarning | None = None
     origin: str = ""

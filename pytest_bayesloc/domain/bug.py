@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - records are converted by their annotations
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -22,9 +22,9 @@ DIFF_LENGTH = 20_000
 LIKELY = 0.5  # a suspect's probability from which on nothing is learned about it that spares it
 
 
-#: The function, class or module at the beginning of a constraint.
 #: Stands before what a language model said, wherever it is kept.
 LLM_MARK = "LLM: "
+#: The function, class or module at the beginning of a constraint.
 _ABOUT = re.compile(
     r"^(?:class |there is no (?=module))?(?P<module>module )?(?P<name>'[\w.]+'|[\w.<>]+)"
 )
@@ -87,7 +87,9 @@ class TestFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Symptom:
-    """The description of a group of failing tests.
+    """A group of failing tests in a run.
+
+    A bug record keeps what comes before ``first_check``, the rest is of the run alone.
 
     Attributes:
         failures: One a test of the group.
@@ -99,8 +101,16 @@ class Symptom:
         constraint: What the code demands, by the guard or the message; empty if nothing does.
         suspects: The likeliest locations, best first, as ``file qualname``.
         in_test: Whether the tests or their data cause the error.
+        executed: What the tests executed, tests included, as ``file qualname``.
         first_check: Where the constraint could be checked first, if it was broken far below.
-        p_first: Probability of the first suspect in this run, 0 if there is none.
+        p_first: Probability of the first suspect, 0 if there is none.
+        edit: The edit since they ran before; None if nobody knows.
+        is_since_seen: Whether that is since the bug was last seen, wherever; else it is since the
+            tests last ran in this checkout.
+        is_idle: Whether no file that the run imports was edited since they ran before.
+        untested: Files that were edited and that no test of the run imports, if nothing else was.
+        code_state: Digest of the code that they executed.
+        test_state: Digest of the tests.
     """
 
     failures: tuple[TestFailure, ...]
@@ -113,8 +123,15 @@ class Symptom:
     constraint: str = ""
     suspects: tuple[str, ...] = ()
     in_test: bool = False
+    executed: frozenset[str] = frozenset()
     first_check: str = ""
     p_first: float = 0.0
+    edit: CodeEdit | None = None
+    is_since_seen: bool = False
+    is_idle: bool = False
+    untested: tuple[str, ...] = ()
+    code_state: str = ""
+    test_state: str = ""
 
     @property
     def believed(self) -> tuple[str, ...]:
@@ -154,24 +171,6 @@ class CodeEdit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialSummary:
-    """The words on a trial.
-
-    Attributes:
-        why: Why it failed or worked, at most ``WHY_LENGTH`` characters.
-        strategy: What was changed, at most ``STRATEGY_LENGTH``.
-        lesson: Of a failed trial, what the code demands, empty if nothing new; of one that fixed
-            the bug, what holds beyond this bug. At most ``LESSON_LENGTH``.
-        cause: The root cause that the fix shows, at most ``WHY_LENGTH``; empty if nobody named it.
-    """
-
-    why: str
-    strategy: str
-    lesson: str = ""
-    cause: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DebugTrial:
     """One attempt to fix a bug, and its result.
 
@@ -179,7 +178,11 @@ class DebugTrial:
         number: From 1, in its record.
         made_at: When the run that tried it ended.
         edit: The change that was tried.
-        summary: In words.
+        why: Why it failed or worked, at most ``WHY_LENGTH`` characters.
+        strategy: What was changed, at most ``STRATEGY_LENGTH``.
+        lesson: Of a failed trial, what the code demands, empty if nothing new; of one that fixed
+            the bug, what holds beyond this bug. At most ``LESSON_LENGTH``.
+        cause: The root cause that the fix shows, at most ``WHY_LENGTH``; empty if nobody named it.
         error: Signature of what they failed with; empty if they pass.
         metric: Share of the bug's tests that pass, in [0, 1].
     """
@@ -188,7 +191,10 @@ class DebugTrial:
     made_at: datetime
     edit: CodeEdit
     outcome: TrialOutcome
-    summary: TrialSummary
+    why: str
+    strategy: str
+    lesson: str = ""
+    cause: str = ""
     error: str = ""
     metric: float = 0.0
 
@@ -223,27 +229,32 @@ class BugRecord:
     plan: str = ""
     trials: tuple[DebugTrial, ...] = ()
     root_cause: str = ""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def failed_strategies(self) -> tuple[str, ...]:
         """Strategies of the failed trials, oldest first, each once."""
-        return _distinct(summary.strategy for summary in self._failed)
+        return _distinct(trial.strategy for trial in self._failed)
 
     @property
     def learned_constraints(self) -> tuple[str, ...]:
         """Constraints that the symptom and the failed trials show, oldest first, each once."""
-        return _distinct((self.symptom.constraint, *(summary.lesson for summary in self._failed)))
+        return _distinct((self.symptom.constraint, *(trial.lesson for trial in self._failed)))
 
     @property
-    def fix(self) -> TrialSummary | None:
-        """The summary of the trial that fixed it; None if none did."""
-        passed = (t.summary for t in reversed(self.trials) if t.outcome is TrialOutcome.PASSED)
+    def fix(self) -> DebugTrial | None:
+        """The trial that fixed it; None if none did."""
+        passed = (trial for trial in reversed(self.trials) if trial.outcome is TrialOutcome.PASSED)
         return next(passed, None)
 
     @property
-    def _failed(self) -> list[TrialSummary]:
-        return [t.summary for t in self.trials if t.outcome is TrialOutcome.FAILED]
+    def fixed(self) -> tuple[str, ...]:
+        """The functions that the fix changed, as ``file qualname``."""
+        return tuple(filter(None, self.root_cause.split(", ")))
+
+    @property
+    def _failed(self) -> list[DebugTrial]:
+        return [trial for trial in self.trials if trial.outcome is TrialOutcome.FAILED]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,9 +293,6 @@ class Sighting:
     """A bug in a run.
 
     Attributes:
-        run: Id of the run.
-        workspace: Of the run.
-        revision: Of the run.
         seen_at: In UTC.
         error: Digest of its errors: masked exceptions and messages, and the functions they came
             from. The statement is no part of it: editing that one makes no new error.
@@ -299,9 +307,6 @@ class Sighting:
         is_aimed: Whether an edit hit one of the top suspects, or there are none.
     """
 
-    run: str
-    workspace: str
-    revision: str
     seen_at: datetime
     error: str
     tests: str

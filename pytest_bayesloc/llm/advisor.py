@@ -17,8 +17,8 @@ from pytest_bayesloc.domain.bug import (
     WHY_LENGTH,
     BugRecord,
     CodeEdit,
+    DebugTrial,
     Symptom,
-    TrialSummary,
     clipped,
 )
 from pytest_bayesloc.domain.evidence import Decision
@@ -223,11 +223,9 @@ class LlmSummarizer:
         place = said.partition("; ")[0]
         return clipped(f"{place}; {LLM_MARK}{answer.hypothesis}", HYPOTHESIS_LENGTH)
 
-    def failed(
-        self, record: BugRecord, edit: CodeEdit, now: Symptom, said: TrialSummary
-    ) -> TrialSummary:
+    def failed(self, record: BugRecord, now: Symptom, said: DebugTrial) -> DebugTrial:
         """Return the lessons of a trial that failed."""
-        own = {"plan": edit.plan[:_SHORT], "now": now.error[:_SHORT], **self._trial(record, edit)}
+        own = {"now": now.error[:_SHORT], **self._trial(record, said.edit)}
         answer = self._advisor.ask("summary", "failed", SetbackAnswer, **own)
         if answer is None:
             return said
@@ -239,9 +237,9 @@ class LlmSummarizer:
             lesson=_joined(said.lesson, answer.learned_constraint, LESSON_LENGTH),
         )
 
-    def succeeded(self, record: BugRecord, edit: CodeEdit, said: TrialSummary) -> TrialSummary:
+    def succeeded(self, record: BugRecord, said: DebugTrial) -> DebugTrial:
         """Return the lessons of the trial that fixed it."""
-        own = self._trial(record, edit)
+        own = self._trial(record, said.edit)
         answer = self._advisor.ask("summary", "succeeded", SuccessAnswer, **own)
         if answer is None:
             return said

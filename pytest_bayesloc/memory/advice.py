@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Advice, LoopWarning, SimilarBug
@@ -12,7 +11,6 @@ from pytest_bayesloc.domain.bug import BugRecord, Run, Symptom, is_contradicted
 from pytest_bayesloc.domain.texts import words
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory import feedback, retrieval
-from pytest_bayesloc.memory.episodes import Event
 from pytest_bayesloc.memory.ledger import FAILING, PASSING, Ledger
 from pytest_bayesloc.memory.loops import LoopKind, loops, second_opinion
 from pytest_bayesloc.memory.retrieval import NEWEST, Entry, Score, by_words
@@ -37,50 +35,37 @@ class Adviser:
         workspace: The checkout of the run.
         score: Compares past failures with a present one.
         warns: Whether loops are searched.
-        found: Per group, the edits with which its tests passed in memory, in words; None if none
-            was tried.
     """
 
     def __init__(
-        self,
-        ledger: Ledger,
-        workspace: str,
-        score: Score = by_words,
-        *,
-        warns: bool = True,
-        found: Sequence[Sequence[str] | None] = (),
+        self, ledger: Ledger, workspace: str, score: Score = by_words, *, warns: bool = True
     ) -> None:
         self._ledger = ledger
         self._workspace = workspace
         self._score = score
         self._warns = warns
-        self._found = found
 
-    def advise(self, fault: int, bug: int, symptom: Symptom, message: str, origin: str) -> Advice:
-        """Return the advice on the failing tests of ``bug``.
+    def advise(
+        self, event: Advice, symptom: Symptom, origin: str, helping: Sequence[str] | None = None
+    ) -> Advice:
+        """Return the advice on the failing tests of a bug.
 
         Args:
-            fault: Index of the group.
-            bug: Number in the store.
+            event: What this run did to it.
             symptom: As of this run.
-            message: What became of the bug in this run.
             origin: Where the error lies and why.
+            helping: The edits with which its tests passed in memory, in words; None if none was
+                tried.
         """
-        record = self._ledger.bugs([bug])[bug]
-        before = retrieval.first_of_its_run(self._ledger, bug)
-        similar = tuple(self.similar(symptom, before=before))
-        fixed = {name for like in similar for name in like.record.root_cause.split(", ") if name}
-        found = self._found[fault] if fault < len(self._found) else None
-        opinion = partial(second_opinion, record, symptom, fixed=fixed, found=found)
-        return Advice(
-            fault=fault,
-            record=record,
-            message=message,
-            similar=similar,
-            loop=self._loop(bug, record, symptom, opinion),
+        before = retrieval.first_of_its_run(self._ledger, event.bug)
+        advice = replace(
+            event,
+            record=self._ledger.bugs([event.bug])[event.bug],
+            similar=tuple(self.similar(symptom, before=before)),
             origin=origin,
             first_check=_first_check(symptom),
         )
+        return replace(advice, loop=self._loop(advice, symptom, helping)) if self._warns else advice
 
     def world(self, symptoms: Sequence[Symptom]) -> dict[str, tuple[str, ...]]:
         """Return knowledge beyond single bugs that touches these failures, by kind."""
@@ -155,45 +140,45 @@ class Adviser:
         ]
 
     def _loop(
-        self, bug: int, record: BugRecord, symptom: Symptom, opinion: Callable[[int], list[str]]
+        self, advice: Advice, symptom: Symptom, helping: Sequence[str] | None
     ) -> LoopWarning | None:
-        if not self._warns:
-            return None
-        history = self._ledger.sightings(bug, self._workspace, N_HISTORY)
+        history = self._ledger.sightings(advice.bug, self._workspace, N_HISTORY)
         loop = next(iter(loops(history, in_test=symptom.in_test)), None)
         if loop is None:
             return None
-        edited = tuple(dict.fromkeys(name for seen in history for name in seen.edited))
-        past = edited, self._ledger.fates(bug)
-        said = opinion(loop.n - 1) if loop.kind == LoopKind.SAME_ERROR.value else ()
-        return replace(loop, messages=_step_back(loop, record, symptom, past, said))
+        opinion = []
+        if loop.kind == LoopKind.SAME_ERROR.value:
+            fixed = {name for like in advice.similar for name in like.record.fixed}
+            opinion = second_opinion(advice.record, symptom, loop.n - 1, fixed=fixed, found=helping)
+        edited = {name for seen in history for name in seen.edited}
+        untried = [name for name in symptom.suspects if name not in edited]
+        lines = _step_back(loop, advice.record, symptom, untried)
+        if loop.kind == LoopKind.ALTERNATION.value:
+            lines[:0] = _both_sides(advice.record, self._ledger.fates(advice.bug))
+        return replace(loop, messages=_messages(loop, symptom, [*lines, *opinion]))
 
 
 def keep_feedback(
-    ledger: Ledger,
-    run: Run,
-    events: Sequence[Event],
-    advice: Sequence[Advice],
-    cases: Sequence[Case],
+    ledger: Ledger, run: Run, advice: Sequence[Advice], cases: Sequence[Case]
 ) -> None:
     """Keep with each bug its advice, rejected patches and verdicts, to be judged by the fix."""
-    bug_of = {event.group: event.bug for event in events if event.group >= 0}
-    for bug in dict.fromkeys(bug_of.values()):
-        own = [item for item in advice if bug_of[item.fault] == bug]
-        causes = (like.record.root_cause.split(", ") for item in own for like in item.similar)
-        suggested = sorted({name for names in causes for name in names if name})
-        loops = sorted({item.loop.kind for item in own if item.loop is not None})
-        feedback.add_advice(ledger, bug, run.id, suggested, loops, shown=run.arm == "on")
-    rejected: dict[int, dict[str, str]] = {}
-    for group, bug in bug_of.items() if cases else ():
-        case = cases[group]
-        if case.rejected.state:
-            rejected.setdefault(bug, {}).update(case.rejected.new)
-        if case.judged:
-            verdicts = [(use, name_of(where), said) for (use, where), said in case.judged.items()]
-            feedback.add_verdicts(ledger, bug, case.guide, verdicts)
-    for bug, new in rejected.items():
-        feedback.add_rejections(ledger, bug, cases[0].rejected.state, new)
+    of_bug: dict[int, list[Advice]] = {}
+    for item in advice:
+        of_bug.setdefault(item.bug, []).append(item)
+    for bug, own in of_bug.items():
+        suggested = {name for item in own for like in item.similar for name in like.record.fixed}
+        loops = {item.loop.kind for item in own if item.loop is not None}
+        shown = run.arm == "on"
+        feedback.add_advice(ledger, bug, run.id, sorted(suggested), sorted(loops), shown=shown)
+        tried = [cases[item.fault].rejected for item in own]
+        if tried[0].state:
+            new = {patch: how for rejected in tried for patch, how in rejected.new.items()}
+            feedback.add_rejections(ledger, bug, tried[0].state, new)
+        for case in (cases[item.fault] for item in own):
+            if case.judged:
+                judged = case.judged.items()
+                verdicts = [(use, name_of(where), said) for (use, where), said in judged]
+                feedback.add_verdicts(ledger, bug, case.guide, verdicts)
 
 
 def _first_check(symptom: Symptom) -> str:
@@ -235,23 +220,10 @@ _HAPPENS = {
 
 
 def _step_back(
-    loop: LoopWarning,
-    record: BugRecord,
-    symptom: Symptom,
-    past: tuple[Sequence[str], Mapping[str, str]],
-    opinion: Sequence[str],
-) -> tuple[str, ...]:
-    """Describe the loop, and answer five questions as far as that can be done.
-
-    Where it was told before, in one line, with more of the answers each time.
-    """
-    edited, fates = past
-    happens = _HAPPENS[LoopKind(loop.kind)].format(n=loop.n, since=loop.since, period=loop.period)
-    head, error = f"step back: {happens}", [f"error: {symptom.signature}"]
-    raised = symptom.error.rpartition("\n")[2]
-    if raised.startswith("at "):
-        error.append(f"raised {raised}")
-    lines = _both_sides(record, fates) if loop.kind == LoopKind.ALTERNATION.value else []
+    loop: LoopWarning, record: BugRecord, symptom: Symptom, untried: Sequence[str]
+) -> list[str]:
+    """Answer, as far as that can be done, where the edits were, and where to look instead."""
+    lines = []
     if loop.edited:
         lines.append(f"all these edits were in: {', '.join(loop.edited[:5])}")
     if symptom.in_test:
@@ -260,19 +232,25 @@ def _step_back(
         )
     elif symptom.suspects:
         lines.append(f"the evidence points at: {', '.join(symptom.suspects[:3])}")
-    untried = [name for name in symptom.suspects if name not in edited][:3]
     if untried:
-        lines.append(f"never edited: {', '.join(untried)}")
+        lines.append(f"never edited: {', '.join(untried[:3])}")
     demands = record.learned_constraints or (symptom.constraint,)
-    constraints = [text for text in demands if text]
-    lines += [
+    return lines + [
         f"does the input meet this? {text}; if it may not, check it first"
-        for text in constraints[:2]
+        for text in [text for text in demands if text][:2]
     ]
-    lines += opinion
+
+
+def _messages(loop: LoopWarning, symptom: Symptom, answers: Sequence[str]) -> tuple[str, ...]:
+    """Describe the loop; where it was told before, in one line, with more answers each time."""
+    happens = _HAPPENS[LoopKind(loop.kind)].format(n=loop.n, since=loop.since, period=loop.period)
+    head = f"step back: {happens}"
     if loop.n_told:
-        return ("; ".join((head, *lines[: loop.n_told])),)
-    return (head, *error, *lines)
+        return ("; ".join((head, *answers[: loop.n_told])),)
+    raised = symptom.error.rpartition("\n")[2]
+    error = f"error: {symptom.signature}"
+    where = [f"raised {raised}"] if raised.startswith("at ") else []
+    return (head, error, *where, *answers)
 
 
 def _both_sides(record: BugRecord, fates: Mapping[str, str]) -> list[str]:
@@ -283,7 +261,7 @@ def _both_sides(record: BugRecord, fates: Mapping[str, str]) -> list[str]:
     )
     if not failing or not passing:
         return []
-    edits = [trial.summary.strategy for trial in record.trials[-2:]]
+    edits = [trial.strategy for trial in record.trials[-2:]]
     lines = [f"a change is needed with which both pass: {passing}; {failing}"]
     if len(edits) > 1:
         lines += [f"{failing} fails after {edits[1]}", f"{passing} fails after {edits[0]}"]

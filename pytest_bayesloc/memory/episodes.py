@@ -2,56 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from uuid import uuid4
 
+from pytest_bayesloc.domain.advice import Advice
 from pytest_bayesloc.domain.bug import (
     BugRecord,
     BugState,
     CodeEdit,
-    DebugTrial,
     Run,
     Sighting,
     Symptom,
-    TrialOutcome,
     is_contradicted,
 )
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.memory.feedback import judge_advice, judge_verdicts
 from pytest_bayesloc.memory.ledger import FAILING, GONE, PASSING, WEAKENED, Ledger
-from pytest_bayesloc.memory.summaries import RuleSummarizer, without_lesson_about
+from pytest_bayesloc.memory.summaries import failed_trial, fixing_trial, without_lesson_about
 
 UNSEEN_AFTER = timedelta(days=30)
 N_TOP = 5  # suspects that an edit should hit
 FORGOTTEN = -1  # the bug of groups that a person wants to be ignored
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupSighting:
-    """A group of failing tests in a run.
-
-    Attributes:
-        symptom: Its description.
-        executed: What its tests executed, tests included, as ``file qualname``.
-        edit: The edit since they ran before; None if nobody knows.
-        is_since_seen: Whether that is since the bug was last seen, wherever; else it is since the
-            tests last ran in this checkout.
-        code_state: Digest of the code that they executed.
-        test_state: Digest of the tests.
-        untested: Files that were edited and that no test of the run imports, if nothing else was.
-        is_idle: Whether no file that the run imports was edited since they ran before.
-    """
-
-    symptom: Symptom
-    executed: frozenset[str]
-    edit: CodeEdit | None
-    code_state: str
-    test_state: str
-    is_since_seen: bool = False
-    untested: tuple[str, ...] = ()
-    is_idle: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,35 +57,17 @@ class PassingSighting:
     data: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """The effect of a run on a bug.
-
-    Attributes:
-        bug: Number in the store.
-        kind: ``begun``, ``again``, ``tried``, ``resolved``, ``flaky``, ``gone``, ``excused``.
-        message: For the terminal; empty where there is nothing to say.
-        group: Index of the group that it is about, -1 if none.
-    """
-
-    bug: int
-    kind: str
-    message: str
-    group: int = -1
-
-
 class Episodes:
     """Applies one run to all open bugs."""
 
-    def __init__(self, ledger: Ledger, run: Run, summarizer: RuleSummarizer) -> None:
+    def __init__(self, ledger: Ledger, run: Run) -> None:
         self._ledger = ledger
         self._run = run
-        self._summarizer = summarizer
 
     def advance(
-        self, groups: Sequence[GroupSighting], passing: Mapping[int, PassingSighting]
-    ) -> list[Event]:
-        """Record the run, and return one event a bug that it is about.
+        self, groups: Sequence[Symptom], passing: Mapping[int, PassingSighting]
+    ) -> list[Advice]:
+        """Record the run, and return what it did to each bug, without advice yet.
 
         Args:
             groups: The groups of failing tests.
@@ -121,34 +76,35 @@ class Episodes:
         for bug, sighting in passing.items():
             self._ledger.move(bug, sighting.moved)
         open_bugs = self._ledger.open_bugs()
-        bug_of = self._bugs_of(groups, open_bugs)
+        known = self._bugs_of(groups, open_bugs)
+        left = {bug: open_bugs[bug] for bug in open_bugs if bug in passing and bug not in known}
         bug_of = [
-            self._origin(group, passing.keys() - set(bug_of), passing) if bug is None else bug
-            for group, bug in zip(groups, bug_of, strict=True)
+            self._origin(group, left, passing) if bug is None else bug
+            for group, bug in zip(groups, known, strict=True)
         ]
-        events: list[Event] = []
+        events: list[Advice] = []
         for bug, record in open_bugs.items():
-            own = [i for i, found in enumerate(bug_of) if found == bug]
             sighting = passing.get(bug, PassingSighting())
-            if own:
+            if own := [i for i, found in enumerate(bug_of) if found == bug]:
                 before = self._ledger.fates(bug)
                 passed = {n: PASSING for n in sighting.passed if n in before}
                 self._ledger.settle(bug, passed)
                 fixed = sorted(n for n in passed if before[n] == FAILING)
-                events += self._failed_again(bug, record, {i: groups[i] for i in own}, fixed)
+                advice = self._failed_again(bug, record, [groups[i] for i in own], fixed)
+                events += [replace(advice, fault=i) for i in own]
             else:
                 events += self._not_failed(bug, record, sighting)
         return events + [self._begun(g, i) for i, g in enumerate(groups) if bug_of[i] is None]
 
     def _bugs_of(
-        self, groups: Sequence[GroupSighting], open_bugs: Mapping[int, BugRecord]
+        self, groups: Sequence[Symptom], open_bugs: Mapping[int, BugRecord]
     ) -> list[int | None]:
         """Return per group its open bug: by its tests, else by its fingerprints."""
         rules = self._ledger.rules()
         by_id = {record.id: bug for bug, record in open_bugs.items()}
         found: list[int | None] = []
         for group in groups:
-            prints, tests = group.symptom.fingerprints, {*group.symptom.tests}
+            prints, tests = group.fingerprints, {*group.tests}
             decided = [bug for f in prints if (bug := by_id.get(rules.get(f, "-"))) is not None]
             shared = {
                 bug: (
@@ -168,7 +124,10 @@ class Episodes:
         return found
 
     def _origin(
-        self, group: GroupSighting, bugs: Collection[int], passing: Mapping[int, PassingSighting]
+        self,
+        group: Symptom,
+        bugs: Mapping[int, BugRecord],
+        passing: Mapping[int, PassingSighting],
     ) -> int | None:
         """Return the bug that was moved into ``group`` by the edit with which its own tests pass.
 
@@ -177,22 +136,22 @@ class Episodes:
         edit = group.edit
         if edit is None or edit.in_tests:
             return None
-        for bug in sorted(bugs):
+        for bug, record in sorted(bugs.items()):
             other = passing[bug].edit
             if other is None or other.diff != edit.diff or not passing[bug].passed:
                 continue
             failing = {n for n, fate in self._ledger.fates(bug).items() if fate == FAILING}
-            both = group.executed & self._ledger.executed(bug)
+            both = group.executed & record.symptom.executed
             if failing and failing <= passing[bug].passed and not both.isdisjoint(edit.functions):
                 return bug
         return None
 
     # -- failing tests
 
-    def _begun(self, group: GroupSighting, index: int) -> Event:
+    def _begun(self, group: Symptom, index: int) -> Advice:
         record = BugRecord(
             id=uuid4().hex[:12],
-            symptom=group.symptom,
+            symptom=group,
             state=BugState.OPEN,
             created_at=self._run.made_at,
             seen_at=self._run.made_at,
@@ -200,61 +159,46 @@ class Episodes:
             step=self._run.number,
             plan=self._run.plan,
         )
-        bug = self._ledger.add(record, group.executed)
-        fates = dict.fromkeys(group.symptom.tests, FAILING)
-        self._ledger.see(bug, self._sighting([group], CodeEdit(), fates), group.executed)
-        return Event(bug=bug, kind="begun", message=f"bug {record.id} begins", group=index)
+        bug = self._ledger.add(record)
+        fates = dict.fromkeys(group.tests, FAILING)
+        self._see(bug, [group], CodeEdit(), fates, self._run.command)
+        message = f"bug {record.id} begins"
+        return Advice(bug=bug, kind="begun", record=record, message=message, fault=index)
 
     def _failed_again(
-        self, bug: int, record: BugRecord, own: Mapping[int, GroupSighting], fixed: Sequence[str]
-    ) -> list[Event]:
-        groups = list(own.values())
-        executed = frozenset().union(*(group.executed for group in groups))
-        edit = next((g.edit for g in groups if g.edit is not None), None) or CodeEdit()
-        is_tried = not executed.isdisjoint(edit.functions)
+        self, bug: int, record: BugRecord, groups: Sequence[Symptom], fixed: Sequence[str]
+    ) -> Advice:
+        edit = next((group.edit for group in groups if group.edit is not None), CodeEdit())
         is_known = any(group.is_since_seen for group in groups) or bool(
             self._ledger.sightings(bug, self._run.workspace, 1)
         )
-        failing = {node_id for group in groups for node_id in group.symptom.tests}
+        failing = {node_id for group in groups for node_id in group.tests}
         known = self._ledger.fates(bug)
         new = sorted(n for n in failing if known.get(n) != FAILING)
         for group in groups:
-            self._ledger.add_failures(bug, group.symptom)
+            self._ledger.add_failures(bug, group)
         fates = known | dict.fromkeys(failing, FAILING)
-        self._ledger.settle(bug, dict.fromkeys(failing, FAILING))
-        is_same = all(group.is_idle for group in groups)
-        sighting = self._sighting(groups, edit, fates, is_tried=is_tried, is_same=is_same)
-        self._ledger.see(bug, sighting, executed)
-        doubted = [name for group in groups for name in group.symptom.believed]
+        command = self._run.command if all(group.is_idle for group in groups) else ""
+        seen = self._see(bug, groups, edit, fates, command)
+        doubted = [name for group in groups for name in group.believed]
         withdrawn = self._withdrawn(doubted, "the evidence points at it", bug)
-        kind, message = "again", f"bug {record.id}{withdrawn}" if withdrawn else ""
-        if is_tried and is_known:
-            metric = 1 - len(failing) / max(1, len(fates))
-            trial = self._failed_trial(record, edit, groups[0].symptom, doubted, metric)
-            self._ledger.add_trial(bug, trial, self._run.id)
-            kind, message = "tried", f"bug {record.id}: trial {trial.number} failed{withdrawn}"
-            if fixed and new:
-                message = (
-                    f"bug {record.id} was moved by trial {trial.number}, which is no fix: "
-                    f"{', '.join(fixed)} passes, and {', '.join(new)} fails since the same edit"
-                    f"{withdrawn}"
-                )
-        return [Event(bug=bug, kind=kind, message=message, group=i) for i in own]
-
-    def _failed_trial(
-        self, record: BugRecord, edit: CodeEdit, now: Symptom, doubted: Sequence[str], metric: float
-    ) -> DebugTrial:
-        """Return an attempt that did not help; nothing is learned of functions in doubt."""
-        summary = self._summarizer.failed(record, edit, now)
-        return DebugTrial(
-            number=len(record.trials) + 1,
-            made_at=self._run.made_at,
-            edit=replace(edit, plan=self._run.plan),
-            outcome=TrialOutcome.FAILED,
-            summary=without_lesson_about(doubted, summary),
-            error=now.signature,
-            metric=metric,
-        )
+        message = f"bug {record.id}{withdrawn}" if withdrawn else ""
+        if not (seen.edited and is_known):
+            return Advice(bug=bug, kind="again", record=record, message=message)
+        metric = 1 - len(failing) / max(1, len(fates))
+        # Nothing is learned of functions in doubt.
+        trial = failed_trial(self._run, record, edit, groups[0], metric)
+        trial = without_lesson_about(doubted, trial)
+        self._ledger.add_trial(bug, trial, self._run.id)
+        message = f"bug {record.id}: trial {trial.number} failed{withdrawn}"
+        if fixed and new:
+            message = (
+                f"bug {record.id} was moved by trial {trial.number}, which is no fix: "
+                f"{', '.join(fixed)} passes, and {', '.join(new)} fails since the same edit"
+                f"{withdrawn}"
+            )
+        record = replace(record, trials=(*record.trials, trial))
+        return Advice(bug=bug, kind="tried", record=record, message=message)
 
     def _withdrawn(self, functions: Sequence[str], why: str, bug: int | None = None) -> str:
         """Take back constraints about ``functions``, and say so; each is told once.
@@ -269,39 +213,47 @@ class Episodes:
         self._ledger.withdraw(wrong, bug)
         return "".join(f"; no longer learned, since {why}: {text}" for text in wrong)
 
-    def _sighting(
+    def _see(
         self,
-        groups: Sequence[GroupSighting],
+        bug: int,
+        groups: Sequence[Symptom],
         edit: CodeEdit,
         fates: Mapping[str, str],
-        *,
-        is_tried: bool = False,
-        is_same: bool = True,
+        command: str,
     ) -> Sighting:
-        failures = [failure for group in groups for failure in group.symptom.failures]
+        """Add a sighting of a bug, and return it.
+
+        Args:
+            bug: Number in the store.
+            groups: Of its failing tests.
+            edit: Since they ran before.
+            fates: Of all its tests, run or not: who selects others in turn changes nothing.
+            command: Digest of pytest's arguments; empty if anything was edited.
+        """
+        executed = frozenset().union(*(group.executed for group in groups))
+        failures = [failure for group in groups for failure in group.failures]
         errors = sorted({f"{failure.signature}\0{failure.place}" for failure in failures})
-        # Of all its tests, run or not: who selects others in turn changes nothing.
         failing = sorted(node_id for node_id, fate in fates.items() if fate == FAILING)
-        top = {suspect for group in groups for suspect in group.symptom.suspects[:N_TOP]}
-        return Sighting(
-            run=self._run.id,
-            workspace=self._run.workspace,
-            revision=self._run.revision,
+        top = {suspect for group in groups for suspect in group.suspects[:N_TOP]}
+        sighting = Sighting(
             seen_at=self._run.made_at,
             error=text_digest("\n".join(errors), 16),
             tests=text_digest("\n".join(failing), 16),
             n_failing=len(failing),
             code_state=_joined(group.code_state for group in groups),
             test_state=_joined(group.test_state for group in groups),
-            edited=edit.functions if is_tried else (),
+            edited=() if executed.isdisjoint(edit.functions) else edit.functions,
             untested=tuple(dict.fromkeys(n for group in groups for n in group.untested)),
-            command=self._run.command if is_same else "",
+            command=command,
             is_aimed=not top or not top.isdisjoint(edit.functions),
         )
+        self._ledger.see(bug, self._run, sighting, executed)
+        return sighting
 
     # -- tests that did not fail
 
-    def _not_failed(self, bug: int, record: BugRecord, sighting: PassingSighting) -> list[Event]:
+    def _not_failed(self, bug: int, record: BugRecord, sighting: PassingSighting) -> list[Advice]:
+        at = self._run.made_at
         fates = self._ledger.fates(bug)
         changed = {n: _fate(n, fates.get(n, ""), sighting) for n in sighting.passed}
         changed |= dict.fromkeys(sighting.gone, GONE)
@@ -309,14 +261,18 @@ class Episodes:
         self._ledger.settle(bug, changed)
         fates |= changed
         if not {FAILING, WEAKENED}.isdisjoint(fates.values()) or not changed:
-            if self._run.made_at - record.seen_at > UNSEEN_AFTER:
-                self._ledger.close(bug, BugState.UNSEEN, "", self._run.made_at)
-            return _excused(bug, record, sighting)
-        at = self._run.made_at
+            if at - record.seen_at > UNSEEN_AFTER:
+                self._ledger.close(bug, BugState.UNSEEN, "", at)
+            words = {**sighting.excused, **dict.fromkeys(sighting.weakened, "weakened")}
+            ends = [
+                f"{node_id} is {word} now, which is no fix; it stays open"
+                for node_id, word in sorted(words.items())
+            ]
+            return [_ended(bug, record, "excused", end) for end in ends]
         if PASSING not in fates.values():
             self._ledger.close(bug, BugState.GONE, "", at)
             end = "its tests were deleted, which is no fix; closed unresolved"
-            return [Event(bug=bug, kind="gone", message=f"bug {record.id}: {end}")]
+            return [_ended(bug, record, "gone", end)]
         is_back = sighting.net is not None and not sighting.net.functions
         edit = sighting.net if is_back else sighting.edit
         if not sighting.data and self._is_unchanged(bug, edit):
@@ -324,7 +280,7 @@ class Episodes:
             for node_id in sorted(sighting.passed):
                 self._ledger.observe("flaky", node_id, at)
             end = "passes without an edit of code or data, so it is flaky"
-            return [Event(bug=bug, kind="flaky", message=f"bug {record.id}: {end}")]
+            return [_ended(bug, record, "flaky", end)]
         return [self._resolved(bug, record, sighting)]
 
     def _is_unchanged(self, bug: int, edit: CodeEdit | None) -> bool:
@@ -334,33 +290,30 @@ class Episodes:
         before = self._ledger.revisions().get(bug, "")
         return before.rstrip("+") == self._run.revision.rstrip("+")
 
-    def _resolved(self, bug: int, record: BugRecord, sighting: PassingSighting) -> Event:
+    def _resolved(self, bug: int, record: BugRecord, sighting: PassingSighting) -> Advice:
         edit = sighting.net or sighting.edit or CodeEdit()
-        executed = self._ledger.executed(bug)
+        executed = record.symptom.executed
         hit = sighting.proven or tuple(name for name in edit.functions if name in executed)
-        named = hit or edit.functions or sighting.data
-        fix = replace(edit, functions=named, plan=self._run.plan)
-        trial = DebugTrial(
-            number=len(record.trials) + 1,
-            made_at=self._run.made_at,
-            edit=fix,
-            outcome=TrialOutcome.PASSED,
-            summary=self._summarizer.succeeded(record, fix),
-            metric=1.0,
-        )
+        fixed = hit or edit.functions or sighting.data
+        trial = fixing_trial(self._run, record, replace(edit, functions=fixed))
         self._ledger.add_trial(bug, trial, self._run.id)
-        cause = ", ".join(fix.functions)
+        cause = ", ".join(fixed)
         self._ledger.close(bug, BugState.RESOLVED, cause, self._run.made_at)
-        judge_advice(self._ledger, bug, fix.functions)
-        if fix.functions:
-            judge_verdicts(self._ledger, bug, fix.functions)
+        judge_advice(self._ledger, bug, fixed)
+        if fixed:
+            judge_verdicts(self._ledger, bug, fixed)
         n = len(record.trials)
         after = f" after {n} failed trial{'s' * (n != 1)}" if n else ""
         where = f": {cause}" if cause else ", by something that is not known"
-        lesson = trial.summary.lesson
-        message = f"bug {record.id} is fixed{after}{where}{f'; {lesson}' if lesson else ''}"
-        message += self._withdrawn(fix.functions, "the fix changed it")
-        return Event(bug=bug, kind="resolved", message=message)
+        message = f"bug {record.id} is fixed{after}{where}"
+        message += f"; {trial.lesson}" if trial.lesson else ""
+        message += self._withdrawn(fixed, "the fix changed it")
+        record = replace(record, trials=(*record.trials, trial))
+        return Advice(bug=bug, kind="resolved", record=record, message=message)
+
+
+def _ended(bug: int, record: BugRecord, kind: str, end: str) -> Advice:
+    return Advice(bug=bug, kind=kind, record=record, message=f"bug {record.id}: {end}")
 
 
 def _fate(node_id: str, before: str, sighting: PassingSighting) -> str:
@@ -371,19 +324,6 @@ def _fate(node_id: str, before: str, sighting: PassingSighting) -> str:
     edited = () if sighting.edit is None else sighting.edit.functions
     is_held = before == WEAKENED and f"{file} {'.'.join(names)}" not in edited
     return WEAKENED if is_held else PASSING
-
-
-def _excused(bug: int, record: BugRecord, sighting: PassingSighting) -> list[Event]:
-    return [
-        Event(
-            bug=bug,
-            kind="excused",
-            message=f"bug {record.id}: {node_id} is {word} now, which is no fix; it stays open",
-        )
-        for node_id, word in sorted(
-            {**sighting.excused, **dict.fromkeys(sighting.weakened, "weakened")}.items()
-        )
-    ]
 
 
 def _joined(states: Iterable[str]) -> str:

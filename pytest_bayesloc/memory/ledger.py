@@ -19,7 +19,6 @@ from pytest_bayesloc.domain.bug import (
     Symptom,
     TestFailure,
     TrialOutcome,
-    TrialSummary,
 )
 from pytest_bayesloc.domain.texts import numbered, words
 from pytest_bayesloc.memory.schema import (
@@ -95,7 +94,7 @@ class Ledger:
         found = self.db.execute(select(BUG.c.seq).where(where).limit(2)).scalars().all()
         return int(found[0]) if len(found) == 1 else None
 
-    def add(self, record: BugRecord, executed: Collection[str]) -> int:
+    def add(self, record: BugRecord) -> int:
         """Add a record without trials and return its number in the store."""
         symptom = record.symptom
         values = row(
@@ -104,7 +103,6 @@ class Ledger:
             symptom,
             project=self.project,
             demand=symptom.constraint,
-            executed=frozenset(executed),
             run=record.session,
         )
         bug = key_of(self.db.execute(insert(BUG).values(**values)).inserted_primary_key)
@@ -145,10 +143,11 @@ class Ledger:
         if rows:
             self.db.execute(insert(POSTING), sorted(rows, key=lambda posting: posting["word"]))
 
-    def see(self, bug: int, sighting: Sighting, executed: Collection[str]) -> None:
-        """Add a sighting of a bug."""
-        self.db.execute(insert(SIGHTING).values(bug=bug, **row(SIGHTING, sighting)))
-        self._update(bug, seen_at=sighting.seen_at, executed=frozenset(executed))
+    def see(self, bug: int, run: Run, sighting: Sighting, executed: frozenset[str]) -> None:
+        """Add a sighting of a bug in a run in which its failing tests ``executed`` functions."""
+        values = row(SIGHTING, sighting, run, run=run.id)
+        self.db.execute(insert(SIGHTING).values(bug=bug, **values))
+        self._update(bug, seen_at=sighting.seen_at, executed=executed)
 
     def revisions(self) -> dict[int, str]:
         """Return per open bug the git revision that it was last seen at."""
@@ -179,23 +178,20 @@ class Ledger:
         rows = self.db.execute(asked).mappings().all()
         return [convert(_listed(line), Sighting) for line in reversed(rows)]
 
-    def executed(self, bug: int) -> frozenset[str]:
-        """Return what the failing tests of a bug executed when they last failed."""
-        found = self.db.execute(select(BUG.c.executed).where(BUG.c.seq == bug)).scalar()
-        return frozenset(json.loads(found or "[]"))
-
     def add_trial(self, bug: int, trial: DebugTrial, run: str) -> None:
         """Add a trial."""
-        values = row(TRIAL, trial, trial.edit, trial.summary, run=run)
+        values = row(TRIAL, trial, trial.edit, run=run)
         self.db.execute(insert(TRIAL).values(bug=bug, **values))
 
-    def reword(self, bug: int, number: int, said: str | TrialSummary) -> None:
-        """Replace the summary of the trial ``number`` of a bug, or a text: its hypothesis."""
-        if isinstance(said, str):
-            self._update(bug, hypothesis=said)
-            return
-        where = (TRIAL.c.bug == bug) & (TRIAL.c.number == number)
-        self.db.execute(update(TRIAL).where(where).values(**row(TRIAL, said)))
+    def reword(self, bug: int, trial: DebugTrial) -> None:
+        """Replace the words on a trial of a bug."""
+        where = (TRIAL.c.bug == bug) & (TRIAL.c.number == trial.number)
+        words = {name: getattr(trial, name) for name in ("why", "strategy", "lesson", "cause")}
+        self.db.execute(update(TRIAL).where(where).values(**row(TRIAL, **words)))
+
+    def suppose(self, bug: int, hypothesis: str) -> None:
+        """Replace the hypothesis on a bug."""
+        self._update(bug, hypothesis=hypothesis)
 
     def constraints(self, bug: int | None) -> list[str]:
         """Return the constraints that were learned from a bug, or from all of the project."""
@@ -337,15 +333,10 @@ def _record(
         **own,
         "symptom": symptom,
         "session": line["run"],
-        "trials": list(map(_trial, trials)),
+        "trials": [own | {"edit": own} for own in map(_listed, trials)],
         "notes": [item["text"] for item in notes],
     }
     return convert(record, BugRecord)
-
-
-def _trial(line: RowMapping) -> dict[str, Any]:
-    own = _listed(line)
-    return {**own, "edit": own, "summary": own}
 
 
 def _listed(line: RowMapping) -> dict[str, Any]:

@@ -9,15 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_bayesloc.domain.bug import BugRecord, CodeEdit
+from pytest_bayesloc.domain.bug import BugRecord, CodeEdit, Symptom
 from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.history.changes import Changes, edit_of, name_of, narrowed, state_of
 from pytest_bayesloc.history.git import went_back
 from pytest_bayesloc.history.mistakes import is_looking, is_renaming, mistake_of
-from pytest_bayesloc.memory.episodes import GroupSighting, PassingSighting
-from pytest_bayesloc.memory.summaries import RuleSummarizer
+from pytest_bayesloc.memory.episodes import PassingSighting
 from pytest_bayesloc.memory.symptoms import symptom_of
 
 if TYPE_CHECKING:
@@ -64,8 +63,7 @@ class Observer:
         faults: Sequence[Fault],
         last_seen_at: Mapping[str, str],
         elsewhere: Sequence[str],
-        summarizer: RuleSummarizer,
-    ) -> list[GroupSighting]:
+    ) -> list[Symptom]:
         """Describe the groups of failing tests.
 
         Args:
@@ -73,7 +71,6 @@ class Observer:
             faults: The result for each of them.
             last_seen_at: Per test of an open bug, the git revision that it was last seen at.
             elsewhere: Python files that were edited since, and that no test imports.
-            summarizer: Words the hypotheses.
         """
         failing = [[f.node_id for f in fault.failures] for fault in faults]
         seen = [next((last_seen_at[t] for t in own if t in last_seen_at), "") for own in failing]
@@ -89,12 +86,11 @@ class Observer:
                 [(row.location, row.posterior) for row in fault.ranking[:N_SUSPECTS]],
                 self._sources.map,
                 str(self._rootdir),
-                summarizer,
                 in_test=fault.origin in _IN_TEST,
             )
             found.append(
-                GroupSighting(
-                    symptom=symptom,
+                replace(
+                    symptom,
                     executed=frozenset(map(name_of, (*code, *tests))),
                     edit=edit,
                     untested=() if edit is not None and edit.functions else tuple(elsewhere),

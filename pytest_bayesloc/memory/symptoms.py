@@ -37,7 +37,7 @@ from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.source import ReadMap, SourceMap, demanded, lines_of, unit_of_frame
 from pytest_bayesloc.domain.texts import MASKING_VERSION, masked, text_digest
 from pytest_bayesloc.history.changes import name_of
-from pytest_bayesloc.memory.summaries import RuleSummarizer
+from pytest_bayesloc.memory.summaries import hypothesis_of
 
 # Strings and numbers in a statement from which blanks were taken out.
 _LITERAL = re.compile(
@@ -181,7 +181,6 @@ def symptom_of(
     suspects: Sequence[tuple[Location, float]],
     read: ReadMap,
     rootdir: str,
-    summarizer: RuleSummarizer,
     *,
     in_test: bool = False,
 ) -> Symptom:
@@ -192,7 +191,6 @@ def symptom_of(
         suspects: The likeliest locations with their probabilities, best first.
         read: The locations of a file.
         rootdir: Absolute path of the project.
-        summarizer: Words the hypothesis.
         in_test: Whether the tests or their data cause the error.
     """
     first = failures[0]
@@ -230,8 +228,7 @@ def symptom_of(
         p_first=suspects[0][1] if suspects else 0.0,
     )
     symptom = without_contradicted(symptom)
-    hypothesis = summarizer.begun(symptom, raised_at=raised_at, p=symptom.p_first)
-    return replace(symptom, hypothesis=hypothesis)
+    return replace(symptom, hypothesis=hypothesis_of(symptom, raised_at))
 
 
 def without_contradicted(symptom: Symptom) -> Symptom:

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_bayesloc.domain.advice import Advice
     from pytest_bayesloc.domain.bug import Run
     from pytest_bayesloc.domain.fixing import ToolRecord
     from pytest_bayesloc.fixes.check import Candidate
     from pytest_bayesloc.fixes.definition import Tool
     from pytest_bayesloc.fixes.search import SearchResult
     from pytest_bayesloc.history.changes import Changes
-    from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.report.document import FixEntry
@@ -90,7 +90,7 @@ def note_fate(
 
 def take_in(
     ledger: Ledger,
-    events: Sequence[Event],
+    events: Sequence[Advice],
     run: Run,
     results: Sequence[SearchResult],
     symptoms: Sequence[tuple[Collection[str], Sequence[str]]],
@@ -104,20 +104,20 @@ def take_in(
 
     said = []
     for event in events:
-        if event.group < 0:
+        if event.fault < 0:
             continue
-        tests, suspects = symptoms[event.group]
+        tests, suspects = symptoms[event.fault]
         broken = feedback.note_broken(ledger, run.number, tests, suspects[:N_SUSPECTS])
         said += [f"the fix by {t} did not last: its test fails again there" for t in broken]
         if results:
-            own = results[event.group]
+            own = results[event.fault]
             feedback.add_tries(ledger, event.bug, run, own.attempts, own.functions)
     return said
 
 
 def learn(
     ledger: Ledger,
-    events: Sequence[Event],
+    events: Sequence[Advice],
     run: Run,
     changes: Mapping[int, Changes],
     rootdir: Path,

@@ -42,16 +42,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_bayesloc.domain.advice import Advice
-    from pytest_bayesloc.domain.bug import BugRecord, TrialSummary
+    from pytest_bayesloc.domain.bug import BugRecord, DebugTrial, Symptom
     from pytest_bayesloc.domain.inspection import Rerun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Converse, ProposedCode
     from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.inspection.strategies.llm import Answer, Reflection, Suspicions
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
-    from pytest_bayesloc.memory.episodes import Event
     from pytest_bayesloc.memory.store import BugStore
-    from pytest_bayesloc.memory.summaries import Ask, RuleSummarizer
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.ranking.evidence.judgements import VerdictCounts
@@ -300,52 +298,58 @@ class LlmStage:
         store: BugStore,
         project: str,
         advice: Sequence[Advice],
-        events: Sequence[Event],
-        rules: RuleSummarizer,
+        events: Sequence[Advice],
+        symptoms: Sequence[Symptom],
     ) -> tuple[Advice, ...]:
         """Reword what the run added to the memory, and return the advice in the new words.
 
         It takes long, so nobody waits for it while the memory is held. Where it does not answer, or
-        the run is killed, the words of the ``rules``, which were kept before, stand.
+        the run is killed, the words of the rules in ``events``, which were kept before, stand.
 
         Raises:
             StoreError: If the store can't be used.
         """
         from pytest_bayesloc.memory.ledger import Ledger
 
-        with store.transaction(write=False) as connection:
-            touched = Ledger(connection, project).bugs([event.bug for event in events])
-        bugs = {record.id: bug for bug, record in touched.items()}
-        changes = list(self._changes(events, rules, bugs))
+        answers = self.answers(self._requests(events, symptoms))
+        changes = [(bug, text) for (bug, said), text in answers if text != said]
         found = list(advice)
         if changes:
             with store.transaction() as connection:
                 ledger = Ledger(connection, project)
-                for bug, number, said in changes:
-                    ledger.reword(bug, number, said)
-                now = ledger.bugs([bugs[item.record.id] for item in found])
-            found = [replace(item, record=now[bugs[item.record.id]]) for item in found]
+                for bug, text in changes:
+                    if isinstance(text, str):
+                        ledger.suppose(bug, text)
+                    else:
+                        ledger.reword(bug, text)
+                now = ledger.bugs([item.bug for item in found])
+            found = [replace(item, record=now[item.bug]) for item in found]
         return tuple(self._with_approaches(found))
 
-    def _changes(
-        self, events: Iterable[Event], rules: RuleSummarizer, bugs: Mapping[str, int]
-    ) -> Iterator[tuple[int, int, str | TrialSummary]]:
-        """Yield the texts that differ.
+    def _requests(
+        self, events: Sequence[Advice], symptoms: Sequence[Symptom]
+    ) -> Iterator[tuple[tuple[int, str | DebugTrial], Callable[[], str | DebugTrial]]]:
+        """Yield the number of each bug with a hypothesis or a trial, and what asks for its words.
 
-        Each comes behind the number of its bug, and that of its trial (0: the bug's hypothesis).
+        Hypotheses come first; a bug that several groups show is asked about once.
         """
-        requests: list[tuple[int, int, str | TrialSummary, Ask]] = [
-            (e.bug, 0, *rules.hypotheses[e.group]) for e in events if e.kind == "begun"
-        ]
-        requests += [
-            (bugs[record.id], len(record.trials) + 1, summary, ask)
-            for record, summary, ask in rules.trials
-        ]
         model = LlmSummarizer(self.advisor, self.may_send)
-        asked = (((bug, n, said), partial(ask, model)) for bug, n, said, ask in requests)
-        for (bug, number, before), text in self.answers(asked):
-            if text != before:
-                yield bug, number, text
+        of_bug: dict[int, Advice] = {}
+        for event in sorted(events, key=lambda event: event.kind != "begun"):
+            of_bug.setdefault(event.bug, event)
+        for bug, event in of_bug.items():
+            record = event.record
+            if event.kind == "begun":
+                said = record.symptom.hypothesis
+                yield (bug, said), partial(model.begun, record.symptom, said)
+            elif event.kind in {"tried", "resolved"}:
+                *earlier, trial = record.trials
+                before = replace(record, trials=tuple(earlier))
+                if event.kind == "resolved":
+                    yield (bug, trial), partial(model.succeeded, before, trial)
+                else:
+                    now = symptoms[event.fault]
+                    yield (bug, trial), partial(model.failed, before, now, trial)
 
     def _with_approaches(self, advice: list[Advice]) -> list[Advice]:
         """Add three different things to try to warnings of loops."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from pytest_bayesloc.domain.advice import Remembered
+from pytest_bayesloc.domain.advice import Advice, Remembered
 from pytest_bayesloc.domain.bug import Run, Symptom
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.evidence import REPAIRING_EDITS
@@ -19,14 +19,14 @@ from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.memory.advice import Adviser, keep_feedback
-from pytest_bayesloc.memory.episodes import Episodes, Event
+from pytest_bayesloc.memory.episodes import Episodes
 from pytest_bayesloc.memory.feedback import rejections, verdict_counts
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.retrieval import Embeddings, Score, by_words
 from pytest_bayesloc.memory.sightings import Observer, Prove
 from pytest_bayesloc.memory.statistics import arm_of, statistics_of
 from pytest_bayesloc.memory.store import BugStore
-from pytest_bayesloc.memory.summaries import RuleSummarizer, core_of
+from pytest_bayesloc.memory.summaries import core_of
 from pytest_bayesloc.memory.transfer import deliver
 from pytest_bayesloc.pipeline.context import (
     FOLDER,
@@ -154,11 +154,11 @@ class Remembering:
         def tell(store: BugStore) -> Remembered:
             if run.kind == "infrastructure":
                 return self._ill_day(store, run)
-            kept, events, summarizer = self._tell(store, run, cases, faults, tries)
+            kept, events, symptoms = self._tell(store, run, cases, faults, tries)
             if llm is None:
                 return kept
             try:
-                advice = llm.reworded(store, self._project, kept.advice, events, summarizer)
+                advice = llm.reworded(store, self._project, kept.advice, events, symptoms)
             except KeyboardInterrupt:
                 self._note("The language model was not waited for: the words are those of rules.")
                 return kept
@@ -187,9 +187,8 @@ class Remembering:
         cases: Sequence[Case],
         faults: Sequence[Fault],
         tries: Sequence[SearchResult],
-    ) -> tuple[Remembered, Sequence[Event], RuleSummarizer]:
-        """Add the run to a store, in one transaction."""
-        summarizer = RuleSummarizer()
+    ) -> tuple[Remembered, Sequence[Advice], Sequence[Symptom]]:
+        """Add the run to a store, in one transaction; also what became of bugs, and the groups."""
         observer = Observer(self._rootdir, self._context.sources, self._past, self._prove)
         with store.transaction(write=False) as connection:
             ledger = Ledger(connection, self._project)
@@ -202,18 +201,17 @@ class Remembering:
         }
         since = max((record.seen_at for record in open_bugs.values()), default=None)
         elsewhere = self._past.written_since(since) if since is not None and cases else ()
-        sightings = observer.failing(cases, faults, last_seen_at, elsewhere, summarizer)
-        symptoms = [sighting.symptom for sighting in sightings]
+        symptoms = observer.failing(cases, faults, last_seen_at, elsewhere)
         score = self._score(store, symptoms)
         with store.transaction() as connection:
             ledger = Ledger(connection, self._project)
             run = replace(run, number=ledger.add_run(run))
-            events = Episodes(ledger, run, summarizer).advance(sightings, passing)
+            events = Episodes(ledger, run).advance(symptoms, passing)
             noted = self._note_lesson(ledger, events, run) if self._settings.lesson else []
             kept = self._advised(ledger, run, events, symptoms, faults, score)
-            keep_feedback(ledger, run, events, kept.advice, cases)
+            keep_feedback(ledger, run, kept.advice, cases)
             ledger.trim(MAX_BUGS)
-            messages = noted + [event.message for event in events if event.group < 0]
+            messages = noted + [event.message for event in events if event.fault < 0]
             shown = [(symptom.tests, symptom.suspects) for symptom in symptoms]
             messages += take_in(ledger, events, run, tries, shown)
             messages += learn(ledger, events, run, observer.changes, self._rootdir)
@@ -221,13 +219,13 @@ class Remembering:
             rows = statistics_of(ledger) if self._settings.inspect else ()
             months = tuple(row for row in rows if row.name[:1].isdigit())
             kept = replace(kept, messages=tuple(messages), months=months)
-        return kept, events, summarizer
+        return kept, events, symptoms
 
     def _advised(
         self,
         ledger: Ledger,
         run: Run,
-        events: Sequence[Event],
+        events: Sequence[Advice],
         symptoms: Sequence[Symptom],
         faults: Sequence[Fault],
         score: Score,
@@ -238,12 +236,14 @@ class Remembering:
             run.workspace,
             score,
             warns="loops" not in self._settings.without,
-            found=[_helping(fault) if self._settings.inspect else None for fault in faults],
         )
+        inspects = self._settings.inspect
         advice = [
-            adviser.advise(i, event.bug, symptoms[i], event.message, _origin(faults[i]))
+            adviser.advise(
+                event, symptoms[i], _origin(faults[i]), _helping(faults[i]) if inspects else None
+            )
             for event in events
-            if (i := event.group) >= 0
+            if (i := event.fault) >= 0
         ]
         return Remembered(
             advice=tuple(sorted(advice, key=lambda item: item.fault)),
@@ -251,10 +251,10 @@ class Remembering:
             is_shown=run.arm == "on",
         )
 
-    def _note_lesson(self, ledger: Ledger, events: Sequence[Event], run: Run) -> list[str]:
+    def _note_lesson(self, ledger: Ledger, events: Sequence[Advice], run: Run) -> list[str]:
         """Add the user's note to the open bugs of the tests that ran, and say so."""
         verdicts = self._context.recorder.recorded.verdicts
-        bugs = {event.bug for event in events if event.group >= 0}
+        bugs = {event.bug for event in events if event.fault >= 0}
         records = ledger.open_bugs()
         bugs |= {
             bug

@@ -74,7 +74,6 @@ def _trial(trial: DebugTrial) -> doc.BugTrialEntry:
         doc.BugTrialEntry,
         trial,
         trial.edit,
-        trial.summary,
         made_at=trial.made_at.isoformat(),
         diff=clip(trial.edit.diff, MAX_DIFF),
     )

@@ -15,6 +15,7 @@ from pytest_bayesloc.domain.bug import (
     BugState,
     Category,
     CodeEdit,
+    Run,
     Symptom,
     TestFailure,
 )
@@ -32,7 +33,7 @@ from pytest_bayesloc.llm.agent import LlmAgent
 from pytest_bayesloc.llm.budget import CallBudget, Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
 from pytest_bayesloc.llm.prompts import Applicability
-from pytest_bayesloc.memory.summaries import RuleSummarizer
+from pytest_bayesloc.memory.summaries import failed_trial, fixing_trial, hypothesis_of
 from tests.fakes.clock import Clock
 from tests.fakes.endpoint import FakeEndpoint, as_port
 
@@ -157,13 +158,15 @@ SYMPTOM = Symptom(
     error="E: 1",
     code="def add(a): ...",
     suspects=("calc.py add",),
+    p_first=0.5,
 )
+RUN = Run(id="r", workspace="w", made_at=NOW, revision="", n_passed=0, n_failed=1)
 RECORD = BugRecord(id="b", symptom=SYMPTOM, state=BugState.OPEN, created_at=NOW, seen_at=NOW)
 EDIT = CodeEdit(functions=("calc.py add",), diff="-a\n+b\n", n_added=1, n_removed=1)
 
 
 def test_hypothesis_follows_the_likeliest_place_and_is_marked(tmp_path: Path) -> None:
-    rules = RuleSummarizer().begun(SYMPTOM, raised_at="", p=0.5)
+    rules = hypothesis_of(SYMPTOM, raised_at="")
 
     said = Scene(tmp_path, {"hypothesis": "h" * 500}).summarizer().begun(SYMPTOM, rules)
 
@@ -174,9 +177,9 @@ def test_hypothesis_follows_the_likeliest_place_and_is_marked(tmp_path: Path) ->
 def test_failed_trial_says_why_and_keeps_no_place_to_avoid(tmp_path: Path) -> None:
     answer = {"why_failed": "w", "failed_strategy_summary": "s", "learned_constraint": "c"}
 
-    rules = RuleSummarizer().failed(RECORD, EDIT, SYMPTOM)
+    rules = failed_trial(RUN, RECORD, EDIT, SYMPTOM, 0.0)
 
-    setback = Scene(tmp_path, answer).summarizer().failed(RECORD, EDIT, SYMPTOM, rules)
+    setback = Scene(tmp_path, answer).summarizer().failed(RECORD, SYMPTOM, rules)
 
     assert setback.why == "LLM: w"
     assert setback.strategy == "calc.py add (+1 -1): `a` -> `b`"
@@ -191,28 +194,29 @@ def test_success_says_the_root_cause_within_its_length(tmp_path: Path) -> None:
         "final_root_cause": "r",
     }
 
-    rules = RuleSummarizer().succeeded(RECORD, EDIT)
+    rules = fixing_trial(RUN, RECORD, EDIT)
 
-    success = Scene(tmp_path, answer).summarizer().succeeded(RECORD, EDIT, rules)
+    success = Scene(tmp_path, answer).summarizer().succeeded(RECORD, rules)
 
     assert (len(success.why), len(success.lesson), success.cause) == (250, 200, "LLM: r")
 
 
 def test_where_a_model_says_nothing_rules_have_the_word(tmp_path: Path) -> None:
-    summarizer, rules = Scene(tmp_path, "no").summarizer(), RuleSummarizer()
+    summarizer = Scene(tmp_path, "no").summarizer()
 
-    begun = rules.begun(SYMPTOM, raised_at="", p=0.5)
-    failed, succeeded = rules.failed(RECORD, EDIT, SYMPTOM), rules.succeeded(RECORD, EDIT)
+    begun = hypothesis_of(SYMPTOM, raised_at="")
+    failed = failed_trial(RUN, RECORD, EDIT, SYMPTOM, 0.0)
+    succeeded = fixing_trial(RUN, RECORD, EDIT)
     assert summarizer.begun(SYMPTOM, begun) == begun
-    assert summarizer.failed(RECORD, EDIT, SYMPTOM, failed) == failed
-    assert summarizer.succeeded(RECORD, EDIT, succeeded) == succeeded
+    assert summarizer.failed(RECORD, SYMPTOM, failed) == failed
+    assert summarizer.succeeded(RECORD, succeeded) == succeeded
 
 
 def test_diffs_of_files_that_may_not_be_sent_are_not_told(tmp_path: Path) -> None:
     scene = Scene(tmp_path, {})
     edit = replace(EDIT, functions=("secret.py add",), diff="+hunter2\n")
 
-    scene.summarizer().failed(RECORD, edit, SYMPTOM, RuleSummarizer().failed(RECORD, edit, SYMPTOM))
+    scene.summarizer().failed(RECORD, SYMPTOM, failed_trial(RUN, RECORD, edit, SYMPTOM, 0.0))
 
     assert "secret.py add" in scene.endpoint.prompt
     assert not any("hunter2" in str(body) for body in scene.endpoint.asked)

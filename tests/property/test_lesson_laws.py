@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -17,16 +18,17 @@ from pytest_bayesloc.domain.bug import (
     BugRecord,
     Category,
     CodeEdit,
+    DebugTrial,
     Run,
     Symptom,
     TestFailure,
-    TrialSummary,
 )
+from pytest_bayesloc.memory import episodes
 from pytest_bayesloc.memory.advice import Adviser
-from pytest_bayesloc.memory.episodes import Episodes, GroupSighting, PassingSighting
+from pytest_bayesloc.memory.episodes import Episodes, PassingSighting
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
-from pytest_bayesloc.memory.summaries import RuleSummarizer
+from pytest_bayesloc.memory.summaries import failed_trial
 from pytest_bayesloc.memory.symptoms import without_contradicted
 from pytest_bayesloc.report.memory import advice_lines, memory_entry
 
@@ -71,17 +73,13 @@ STEPS = st.builds(
 )
 
 
-class ModelSummarizer(RuleSummarizer):
-    """Adds what a language model says of a failed trial, whatever is true."""
-
-    def __init__(self, step: Step) -> None:
-        super().__init__()
-        self._says = step.model_says
-
-    def failed(self, record: BugRecord, edit: CodeEdit, now: Symptom) -> TrialSummary:
-        said = super().failed(record, edit, now)
-        model = f"{LLM_MARK}{self._says}" if self._says else ""
-        return replace(said, lesson="; ".join(filter(None, (said.lesson, model))))
+def failed_as_a_model_says(
+    step: Step, run: Run, record: BugRecord, edit: CodeEdit, now: Symptom, metric: float
+) -> DebugTrial:
+    """A failed trial with what a language model says of it, whatever is true."""
+    said = failed_trial(run, record, edit, now, metric)
+    model = f"{LLM_MARK}{step.model_says}" if step.model_says else ""
+    return replace(said, lesson="; ".join(filter(None, (said.lesson, model))))
 
 
 def symptom_of(step: Step) -> Symptom:
@@ -149,19 +147,20 @@ def lines_of(ledger: Ledger, step: Step, number: int) -> list[str] | None:
     own = [bug for bug, tests in bugs.items() if step.test in tests]
     if step.passes and own:
         passed = PassingSighting(passed=frozenset({step.test}), edit=edit_of(step))
-        events = Episodes(ledger, run, ModelSummarizer(step)).advance([], {own[0]: passed})
+        events = Episodes(ledger, run).advance([], {own[0]: passed})
         return None if any(event.kind == "resolved" for event in events) else []
-    symptom = symptom_of(step)
-    red = GroupSighting(
-        symptom=symptom,
+    symptom = replace(
+        symptom_of(step),
         executed=frozenset(FUNCTIONS),
         edit=edit_of(step),
         code_state=str(number),
         test_state="t",
     )
-    (event, *_) = Episodes(ledger, run, ModelSummarizer(step)).advance([red], {})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(episodes, "failed_trial", partial(failed_as_a_model_says, step))
+        (event, *_) = Episodes(ledger, run).advance([symptom], {})
     adviser = Adviser(ledger, "w")
-    advice = adviser.advise(0, event.bug, symptom, "", "in the code")
+    advice = adviser.advise(replace(event, message=""), symptom, "in the code")
     remembered = Remembered(advice=(advice,), world=adviser.world([symptom]))
     lines = [
         line.text.strip()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.memory.summaries import RuleSummarizer
 from pytest_bayesloc.memory.symptoms import symptom_of
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def pytest_bayesloc_localized(config: pytest.Config, faults: Sequence[Fault]) ->
     for fault in faults:
         suspects = [(row.location, row.posterior) for row in fault.ranking[:N_SUSPECTS]]
         for failure in fault.failures:
-            symptom = symptom_of([failure], suspects, read, str(config.rootpath), RuleSummarizer())
+            symptom = symptom_of([failure], suspects, read, str(config.rootpath))
             rows.append(
                 {
                     "test": failure.node_id,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
@@ -7,13 +8,14 @@ import pytest
 from sqlalchemy import create_engine
 
 from pytest_bayesloc.domain.bug import Category, CodeEdit, Run, Symptom, TestFailure
-from pytest_bayesloc.memory.episodes import Episodes, Event, GroupSighting, PassingSighting
+from pytest_bayesloc.memory.episodes import Episodes, PassingSighting
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
-from pytest_bayesloc.memory.summaries import RuleSummarizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_bayesloc.domain.advice import Advice
 
 START = datetime(2026, 11, 22, 10, 0, tzinfo=timezone.utc)
 
@@ -51,9 +53,9 @@ def red(
     *,
     state: str = "s0",
     test_state: str = "t0",
-) -> GroupSighting:
-    return GroupSighting(
-        symptom=what or symptom(),
+) -> Symptom:
+    return replace(
+        what or symptom(),
         executed=frozenset({"knots.py check", "curve.py insert", "t.py test_a"}),
         edit=edit,
         code_state=state,
@@ -79,12 +81,12 @@ class Story:
 
     def run(
         self,
-        *reds: GroupSighting,
+        *reds: Symptom,
         passing: Mapping[int, PassingSighting] | None = None,
         workspace: str = "w",
         revision: str = "r",
         hours: float = 1,
-    ) -> list[Event]:
+    ) -> list[Advice]:
         self.n_runs += 1
         made_at = START + timedelta(hours=self.n_runs * hours)
         run = Run(
@@ -97,7 +99,7 @@ class Story:
             plan="a plan",
         )
         self.ledger.add_run(run)
-        return Episodes(self.ledger, run, RuleSummarizer()).advance(reds, passing or {})
+        return Episodes(self.ledger, run).advance(reds, passing or {})
 
 
 @pytest.fixture

@@ -13,20 +13,16 @@ from pytest_bayesloc.memory.loops import LoopKind, loops
 START = datetime(2026, 11, 22, tzinfo=timezone.utc)
 
 
-def seen(  # noqa: PLR0913 - all of it has a default
+def seen(
     error: str,
     state: str,
     edited: str = "knots.py check",
     *,
     is_aimed: bool = True,
     test_state: str = "t",
-    revision: str = "r",
     n_failing: int = 1,
 ) -> Sighting:
     return Sighting(
-        run="r",
-        workspace="w",
-        revision=revision,
         seen_at=START,
         error=error,
         tests="t",
@@ -157,9 +153,3 @@ def test_changed_error_ends_a_streak() -> None:
     told = replay([seen("A", "s0"), seen("A", "s1"), seen("B", "s2"), seen("A", "s3")])
 
     assert not any(told)
-
-
-def test_commit_after_each_edit_ends_no_streak() -> None:
-    told = replay([seen("A", f"s{n}", revision=f"r{n}") for n in range(4)])
-
-    assert [i for i, kinds in enumerate(told, 1) if LoopKind.SAME_ERROR in kinds] == [3, 4]

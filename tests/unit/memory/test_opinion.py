@@ -15,7 +15,6 @@ from pytest_bayesloc.domain.bug import (
     Symptom,
     TestFailure,
     TrialOutcome,
-    TrialSummary,
 )
 from pytest_bayesloc.memory.loops import kind_of, second_opinion
 
@@ -43,7 +42,8 @@ def tried(*functions: str) -> BugRecord:
             made_at=AT,
             edit=CodeEdit(functions=(name,), diff=f"-    return x\n+    return {number}\n"),
             outcome=TrialOutcome.FAILED,
-            summary=TrialSummary(why="", strategy=""),
+            why="",
+            strategy="",
         )
         for number, name in enumerate(functions, 1)
     )
