@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
@@ -59,18 +60,15 @@ class FileChange:
 
     def reverted(self, chosen: Collection[Location]) -> str | None:
         """Return the present text without the changes of ``chosen``; None if it can't be made."""
-        kept = {where for where in self.changed if where not in chosen}
-        if not kept:
+        if set(self.changed) <= set(chosen):
             return self.before.text
         mixture = _Mixture(self.before, self.now, chosen)
-        text = mixture.text()
-        if not mixture.fits or not kept <= mixture.placed:
-            return None
         try:
+            text = "".join(mixture.lines((MODULE, 0), 0))
             parse(text)
         except (SyntaxError, ValueError, RecursionError):
             return None
-        return text
+        return text if mixture.placed.issuperset(set(self.changed).difference(chosen)) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +98,12 @@ class Changes:
 
     @property
     def code(self) -> list[Location]:
-        """The changed locations that are not test code."""
+        """Those that are not test code."""
         return [where for where in self.every if not where.is_test]
 
     @property
     def tests(self) -> list[Location]:
-        """The changed locations that are test code."""
+        """Those that are test code."""
         return [where for where in self.every if where.is_test]
 
     @property
@@ -128,7 +126,7 @@ def changes_since(
 
     Args:
         greens: Texts per file, when some tests passed.
-        text_of: The text of a file as it is now; None if there is none.
+        text_of: Of a file as it is now; None if there is none.
         map_of: The same with its locations, asked for where the text differs.
     """
 
@@ -140,12 +138,12 @@ def changes_since(
         change = FileChange(before=SourceMap(text, file, is_test=now.is_test), now=now)
         return change if change.changed else None
 
-    found = []
-    for green in greens:
-        changes = {file: change_of(file, text) for file, text in green.items()}
-        files = {file: change for file, change in changes.items() if change is not None}
-        found.append(Changes(files=files, known=frozenset(green)))
-    return found
+    def changes(green: Mapping[str, str]) -> Changes:
+        found = ((file, change_of(file, text)) for file, text in green.items())
+        files = {file: change for file, change in found if change is not None}
+        return Changes(files=files, known=frozenset(green))
+
+    return list(map(changes, greens))
 
 
 def narrowed(changes: Changes, own: Changes) -> Changes:
@@ -156,25 +154,23 @@ def narrowed(changes: Changes, own: Changes) -> Changes:
     names = {name_of(where) for where in own.every}
     files: dict[str, FileChange] = {}
     for file, change in changes.files.items():
-        chosen = [where for where in change.changed if name_of(where) in names]
-        text = change.reverted(chosen) if chosen else None
-        if text is not None:
-            before = SourceMap(text, file, is_test=change.now.is_test)
-            files[file] = FileChange(before=before, now=change.now)
-        elif chosen:  # they can't be told from the rest
+        if chosen := [where for where in change.changed if name_of(where) in names]:
+            text = change.reverted(chosen)
             files[file] = change
+            if text is not None:  # else they can't be told from the rest
+                before = SourceMap(text, file, is_test=change.now.is_test)
+                files[file] = FileChange(before=before, now=change.now)
     return replace(changes, files=files) if files or not names else changes
 
 
 def named(source: SourceMap) -> dict[Name, Unit]:
     """Return the units of ``source`` by their names, outer ones first."""
+    n_seen: Counter[str] = Counter()
     found: dict[Name, Unit] = {}
-    n_seen: dict[str, int] = {}
     for unit in source.units:
         qualname = unit.location.qualname
-        n_before = n_seen.get(qualname, 0)
-        n_seen[qualname] = n_before + 1
-        found[qualname, n_before] = unit
+        found[qualname, n_seen[qualname]] = unit
+        n_seen[qualname] += 1
     return found
 
 
@@ -188,54 +184,49 @@ class _Side:
             self.lines[-1] += "\n"
         self.inner: dict[Name, list[Name]] = {name: [] for name in self.units}
         names = {id(unit): name for name, unit in self.units.items()}
-        for unit in source.units:
+        for name, unit in self.units.items():
             if unit.outer is not None:
-                self.inner[names[id(unit.outer)]].append(names[id(unit)])
+                self.inner[names[id(unit.outer)]].append(name)
 
 
 class _Mixture:
-    """The text of now in which some units are as they were.
-
-    Attributes:
-        placed: The locations of now whose text is in it.
-        fits: Whether each text stands as deep as it did.
-    """
+    """The text of now in which some units are as they were; ``placed`` are others of now in it."""
 
     def __init__(self, green: SourceMap, now: SourceMap, chosen: Collection[Location]) -> None:
         self._green, self._now, self._chosen = _Side(green), _Side(now), chosen
         self.placed: set[Location] = set()
-        self.fits = True
 
-    def text(self) -> str:
-        return "".join(self._lines((MODULE, 0), 0))
+    def lines(self, name: Name, column: int) -> Iterator[str]:
+        """Yield the lines of the present unit ``name``, or of the old one in its place.
 
-    def _lines(self, name: Name, column: int) -> Iterator[str]:
-        """Yield the lines of the present unit ``name``, or of the old one in its place."""
+        Raises:
+            ValueError: If a unit does not stand as deep as it did.
+        """
         unit, side = self._now.units[name], self._now
-        if unit.location in self._chosen:
-            if name not in self._green.units:
-                yield f"{' ' * column}pass\n"
-                return
+        if unit.location not in self._chosen:
+            self.placed.add(unit.location)
+        elif name in self._green.units:
             side = self._green
             unit = side.units[name]
         else:
-            self.placed.add(unit.location)
-        self.fits = self.fits and _column(unit) == column
+            yield f"{' ' * column}pass\n"
+            return
+        if _column(unit) != column:
+            raise ValueError(name)
         at = unit.first_line - 1
         for inner_name in side.inner[name]:
             inner = side.units[inner_name]
             yield from side.lines[at : inner.first_line - 1]
             at = inner.location.end_line
             if inner_name in self._now.units:
-                yield from self._lines(inner_name, _column(inner))
+                yield from self.lines(inner_name, _column(inner))
             else:
                 yield from side.lines[inner.first_line - 1 : at]
         yield from side.lines[at : unit.location.end_line]
 
 
 def _column(unit: Unit) -> int:
-    column: int = getattr(unit.node, "col_offset", 0)
-    return column
+    return unit.node.col_offset if isinstance(unit.node, ScopeNode) else 0
 
 
 def _header(node: ast.AST) -> list[object]:
@@ -321,8 +312,7 @@ def state_of(locations: Iterable[Location], read: Callable[[str], SourceMap | No
     texts: list[str] = []
     for where in set(locations):
         source = read(where.file)
-        unit = source.unit(where) if source is not None else None
-        if source is not None and unit is not None:
+        if source is not None and (unit := source.unit(where)) is not None:
             text = source.text if source.is_broken else _text(shape(unit.node))
             texts.append(f"{where.qualname}\0{text}")
     return text_digest("\n".join(sorted(texts)), DIGEST)

@@ -73,11 +73,10 @@ def _entries(folders: Mapping[str, Path]) -> Iterator[tuple[str, os.DirEntry[str
     n_seen = 0
     while pending and n_seen < MAX_ENTRIES:
         folder, path, depth = pending.pop(0)
-        if path in seen:
-            continue
+        listed = [] if path in seen else _listed(path)
         seen.add(path)
-        for entry in _listed(path):
-            n_seen += 1
+        n_seen += len(listed)
+        for entry in listed:
             name = str(PurePosixPath(folder, entry.name))
             if entry.is_dir(follow_symlinks=False):
                 if depth < DEPTH and entry.name not in _FOREIGN:
@@ -88,22 +87,17 @@ def _entries(folders: Mapping[str, Path]) -> Iterator[tuple[str, os.DirEntry[str
 
 def _listed(path: str) -> list[os.DirEntry[str]]:
     """List a folder by name, hidden entries left out; nothing of an environment."""
-    try:
-        with os.scandir(path) as entries:
-            listed = sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return []
-    if any(entry.name == "pyvenv.cfg" for entry in listed):
-        return []
-    return [entry for entry in listed if not entry.name.startswith(".")]
+    with suppress(OSError), os.scandir(path) as entries:
+        listed = sorted(entries, key=lambda entry: entry.name)
+        if all(entry.name != "pyvenv.cfg" for entry in listed):
+            return [entry for entry in listed if not entry.name.startswith(".")]
+    return []
 
 
 def named_first(files: Iterable[str], texts: Iterable[str]) -> tuple[str, ...]:
     """Sort ``files``: those whose name stands in one of ``texts`` come first."""
-    listed = sorted(files)
-    together = "\n".join(texts) if listed else ""
-    named = [file for file in listed if PurePosixPath(file).name in together]
-    return (*named, *(file for file in listed if file not in named))
+    together = "\n".join(texts)
+    return tuple(sorted(files, key=lambda file: (PurePosixPath(file).name not in together, file)))
 
 
 def followed(
@@ -135,10 +129,13 @@ def followed(
     def lines_of_now(file: str) -> frozenset[str]:
         return _lines(read(file) or "")
 
+    def share_of(old: frozenset[str], file: str) -> float:
+        now = lines_of_now(file)
+        return len(old & now) / max(len(old), len(now), 1)
+
     for old in gone if others else ():
         lines = _lines(texts[old])
-        shares = [(_share(lines, lines_of_now(file)), file) for file in others]
-        share, best = max(shares, default=(0.0, ""))
+        share, best = max(((share_of(lines, file), file) for file in others), default=(0.0, ""))
         if share >= LIKE:
             moved[old] = best
             others.remove(best)
@@ -149,10 +146,6 @@ def followed(
 
 def _lines(text: str) -> frozenset[str]:
     return frozenset(line.strip() for line in text.splitlines()) - {""}
-
-
-def _share(a: frozenset[str], b: frozenset[str]) -> float:
-    return len(a & b) / max(len(a), len(b), 1)
 
 
 def _module_names(file: str) -> list[str]:
@@ -235,11 +228,10 @@ class PastRuns:
         Raises:
             StoreError: If the snapshots can't be read.
         """
+        known = self._compared(self._snapshots.last_runs(groups))
         return [
             self._since(revision) if found is None else found
-            for found, revision in zip(
-                self._compared(self._snapshots.last_runs(groups)), revisions, strict=True
-            )
+            for found, revision in zip(known, revisions, strict=True)
         ]
 
     def net_edits(self, groups: Sequence[Sequence[str]]) -> list[Changes | None]:
@@ -256,22 +248,22 @@ class PastRuns:
         """Return the changes since the files held each of ``runs``; None for none."""
         from pytest_bayesloc.history.changes import changes_since
 
-        nothing: tuple[Mapping[str, str], frozenset[str]] = ({}, frozenset())
-        present = {  # groups share texts
-            id(texts): followed(texts, self._sources.read, self._files, self._is_new)
-            for texts in {id(run): run for run in runs if run is not None}.values()
-        }
-        before = [nothing if run is None else present[id(run)] for run in runs]
+        different = {id(run): run for run in runs if run is not None}  # groups share texts
+        before = [
+            followed(texts, self._sources.read, self._files, self._is_new)
+            for texts in different.values()
+        ]
         # A file that is gone is compared as empty.
         found = changes_since(
             [texts for texts, _ in before],
             lambda file: self._sources.read(file) or "",
             lambda file: self._sources.map(file) or self._sources.of_text(file),
         )
-        return [
-            None if run is None else replace(changes, moved=moved)
-            for run, changes, (_, moved) in zip(runs, found, before, strict=True)
-        ]
+        changes = {
+            key: replace(own, moved=moved)
+            for key, own, (_, moved) in zip(different, found, before, strict=True)
+        }
+        return [changes.get(id(run)) for run in runs]
 
     def written_since(self, moment: datetime) -> tuple[str, ...]:
         """Return Python files below the root that no test imports, written since, before this run.
@@ -311,11 +303,7 @@ class PastRuns:
         return digest.hexdigest()[:32]
 
     def remember(self, verdicts: Mapping[str, bool], files: Mapping[str, Path]) -> None:
-        """Keep the code on which tests passed and failed.
-
-        Args:
-            verdicts: Per node id, whether the test passed.
-            files: Per imported file of the project, its path.
+        """Keep the code in ``files`` on which tests passed and failed, by ``verdicts``.
 
         Raises:
             StoreError: If it can't be written.

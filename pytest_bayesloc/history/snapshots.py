@@ -10,7 +10,7 @@ import sqlite3
 import zlib
 from collections import Counter
 from contextlib import closing, contextmanager, suppress
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     Texts = Mapping[str, str]  # of all files, by their paths relative to rootdir
-    LookUp = Callable[[sqlite3.Connection, Iterable[str]], list[int]]
+    LookUp = Callable[[sqlite3.Connection, str], Iterable[tuple[int]]]  # snapshots of a test
 
 VERSION = 3  # of the tables; a file of another version is set aside
 BUSY_S = 10.0
@@ -94,13 +94,9 @@ class SnapshotStore:
         files: Mapping[str, Path],
         started_ns: int,
     ) -> None:
-        """Note which tests ``passed`` and ``failed`` on what ``files`` hold now.
+        """Note which tests ``passed`` and ``failed``, by node id, on what ``files`` hold now.
 
-        Args:
-            passed: Node ids.
-            failed: Node ids.
-            files: Per path relative to rootdir, where it is.
-            started_ns: When the run began, as ``time.time_ns``.
+        The files are by their paths relative to rootdir; the start is of the run, as ``time_ns``.
 
         Raises:
             StoreError: If it can't be written, or a file was written during the run: nobody knows
@@ -116,11 +112,9 @@ class SnapshotStore:
                 slug="written-meanwhile",
             )
         with self._open() as db:
-            digests = {
-                (key := storable(name)): _noted(db, key, path) for name, path in files.items()
-            }
-            present = {name: digest for name, digest in digests.items() if digest}
-            snapshot = _snapshot(db, present)
+            names = {storable(name): path for name, path in files.items()}
+            digests = {name: _noted(db, name, path) for name, path in names.items()}
+            snapshot = _snapshot(db, {name: digest for name, digest in digests.items() if digest})
             for table, node_ids in (("passed", passed), ("failed", failed)):
                 db.executemany(
                     f"INSERT INTO {table} VALUES (?, ?) ON CONFLICT (node_id) DO UPDATE SET "  # noqa: S608 - a name of ours
@@ -148,16 +142,18 @@ class SnapshotStore:
         Raises:
             StoreError: If it can't be read.
         """
-        look_up = partial(_passed_as, {storable(n) for n in present})
-        return self._found(groups, look_up, code=code)
+        look_up = partial(_passed_as, present={storable(n) for n in present})
+        return self._found(groups, [look_up], code=code)
 
     def last_runs(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
         """Return per group the texts on which its tests last ran; None if unknown.
 
+        Those on which they failed, or where none did, passed.
+
         Raises:
             StoreError: If it can't be read.
         """
-        return self._found(groups, _ran)
+        return self._found(groups, [partial(_of_table, "failed"), _passed])
 
     def first_failed(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
         """Return per group the texts on which its tests failed first since they passed.
@@ -165,15 +161,12 @@ class SnapshotStore:
         Raises:
             StoreError: If it can't be read.
         """
-        return self._found(groups, partial(_of_table, "begun"))
+        return self._found(groups, [partial(_of_table, "begun")])
 
     def note_tried(self, place: str, revision: str, verdicts: Mapping[str, str]) -> None:
-        """Keep how tests ended on an older commit.
+        """Keep how tests ended on a commit, by node id: ``pass``, ``fail`` or nothing.
 
-        Args:
-            place: A digest of what is installed.
-            revision: The commit.
-            verdicts: ``pass``, ``fail`` or nothing, by node id.
+        The ``place`` is a digest of what is installed.
 
         Raises:
             StoreError: If it can't be written.
@@ -206,26 +199,35 @@ class SnapshotStore:
         return found
 
     def _found(
-        self, groups: Sequence[Sequence[str]], look_up: LookUp, *, code: bool = True
+        self, groups: Sequence[Sequence[str]], look_ups: Sequence[LookUp], *, code: bool = True
     ) -> list[Texts | None]:
+        """Return per group the texts of the snapshot of most tests, or the youngest of those.
+
+        By the first of ``look_ups`` that finds any.
+        """
         if not self.path.is_file():
             return [None for _ in groups]
+        found: list[Texts | None] = []
+        texts: dict[int, Texts] = {}  # groups share them
         with self._open() as db:
-            texts_of = cache(partial(_texts, db, code=code))
-            return [_shared(look_up(db, dict.fromkeys(group)), texts_of) for group in groups]
+            for group in groups:
+                counts: Counter[int] = Counter()
+                for look_up in look_ups:
+                    keys = map(storable, dict.fromkeys(group))
+                    counts = counts or Counter(n for key in keys for (n,) in look_up(db, key))
+                best = max(counts, key=lambda n: (counts[n], n), default=None)
+                if best is not None and best not in texts:
+                    texts[best] = _texts(db, best, code=code)
+                found.append(None if best is None else texts[best])
+        return found
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         """A transaction: all of it is kept, or nothing."""
         seen = identity(self.path)
         try:
-            with closing(self._begun(seen)) as db:
-                try:
-                    yield db
-                except BaseException:
-                    db.execute("ROLLBACK")
-                    raise
-                db.execute("COMMIT")
+            with closing(self._begun(seen)) as db, db:
+                yield db
         except (sqlite3.Error, OSError, zlib.error, UnicodeError, TypeError) as error:
             raise self._unusable(error, seen) from error
 
@@ -322,61 +324,37 @@ def _snapshot(db: sqlite3.Connection, digests: Mapping[str, str]) -> int:
     return made
 
 
-def _passed(db: sqlite3.Connection, node_ids: Iterable[str]) -> list[int]:
-    """Return of each test that passed once its last snapshot; of a file, of most of its tests."""
-    found: list[tuple[int]] = []
-    for key in map(storable, node_ids):
-        low, high = (key, f"{key}\0") if "::" in key else (f"{key}::", f"{key}:;")
-        found += db.execute(
-            "SELECT snapshot FROM passed WHERE node_id >= ? AND node_id < ? "
-            "GROUP BY snapshot ORDER BY count(*) DESC, snapshot DESC LIMIT 1",
-            (low, high),
-        )
-    return [int(snapshot) for (snapshot,) in found]
-
-
-def _ran(db: sqlite3.Connection, node_ids: Iterable[str]) -> list[int]:
-    """Return each test's last snapshot: of those that failed, or where none did that passed."""
-    return _of_table("failed", db, node_ids) or _passed(db, node_ids)
-
-
-def _of_table(table: str, db: sqlite3.Connection, node_ids: Iterable[str]) -> list[int]:
+def _of_table(table: str, db: sqlite3.Connection, key: str) -> Iterable[tuple[int]]:
     asked = f"SELECT snapshot FROM {table} WHERE node_id = ?"  # noqa: S608 - a name of ours
-    found = [row for node_id in node_ids for row in db.execute(asked, (storable(node_id),))]
-    return [int(snapshot) for (snapshot,) in found]
+    return db.execute(asked, (key,))
 
 
-def _passed_as(
-    present: Collection[str], db: sqlite3.Connection, node_ids: Iterable[str]
-) -> list[int]:
-    """Return the same, also of a test whose parameters changed, and its id with them."""
-    found = []
-    for node_id in node_ids:
-        known = _passed(db, [node_id])
-        found += known or (_replaced(db, node_id, present) if "[" in node_id else [])
-    return found
+def _passed(db: sqlite3.Connection, key: str) -> Iterable[tuple[int]]:
+    """Yield the last snapshot on which a test passed; of a file, that of most of its tests."""
+    low, high = (key, f"{key}\0") if "::" in key else (f"{key}::", f"{key}:;")
+    return db.execute(
+        "SELECT snapshot FROM passed WHERE node_id >= ? AND node_id < ? "
+        "GROUP BY snapshot ORDER BY count(*) DESC, snapshot DESC LIMIT 1",
+        (low, high),
+    )
 
 
-def _replaced(db: sqlite3.Connection, node_id: str, present: Collection[str]) -> list[int]:
-    """Return the last snapshot of an id of the same function that passed lately and is gone.
+def _passed_as(db: sqlite3.Connection, key: str, present: Collection[str]) -> Iterable[tuple[int]]:
+    """Yield the same; of a test whose parameters changed, and its id with them, that of an old id.
 
-    Where all ids that passed are ``present``, it is a new case, of which nothing is known.
+    That is one of the same function that passed lately and is gone. Where all ids that passed are
+    ``present``, it is a new case, of which nothing is known.
     """
-    stem = storable(node_id).partition("[")[0]
+    if (known := list(_passed(db, key))) or "[" not in key:
+        return known
+    stem = key.partition("[")[0]
     rows = db.execute(
         "SELECT node_id, snapshot FROM passed WHERE node_id >= ? AND node_id < ?",
         (f"{stem}[", f"{stem}\\"),  # all that begin with the stem and a bracket
     )
     last = max((int(snapshot) for other, snapshot in rows if other not in present), default=0)
     (n_since,) = db.execute("SELECT count(*) FROM snapshot WHERE id > ?", (last,)).fetchone()
-    return [last] if last and n_since <= N_LATELY else []
-
-
-def _shared(snapshots: Iterable[int], texts_of: Callable[[int], Texts]) -> Texts | None:
-    """Return the texts of the snapshot that is the last of most tests, or the youngest of those."""
-    counts = Counter(snapshots)
-    best = max(counts, key=lambda snapshot: (counts[snapshot], snapshot), default=None)
-    return None if best is None else texts_of(best)
+    return [(last,)] if last and n_since <= N_LATELY else []
 
 
 def _texts(db: sqlite3.Connection, snapshot: int, *, code: bool) -> dict[str, str]:
