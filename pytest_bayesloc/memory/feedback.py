@@ -57,13 +57,9 @@ def judge_advice(ledger: Ledger, bug: int, fixed: Collection[str]) -> None:
 def add_verdicts(
     ledger: Ledger, bug: int, guide: str, verdicts: Iterable[tuple[str, str, Outcome]]
 ) -> None:
-    """Keep this run's verdicts in place of earlier ones on the bug.
+    """Keep this run's verdicts of the model ``guide`` in place of earlier ones on the bug.
 
-    Args:
-        ledger: Of the project.
-        bug: Number in the store.
-        guide: Name of the model.
-        verdicts: Use, location as ``file qualname``, and the verdict.
+    Each is its use, the location as ``file qualname``, and the verdict.
     """
     rows = {(use, where): verdict for use, where, verdict in verdicts}
     own = (JUDGED.c.bug == bug) & (JUDGED.c.guide == written(JUDGED.c.guide, guide))
@@ -159,14 +155,10 @@ def add_tries(
     tried: Mapping[str, tuple[int, int]],
     functions: Mapping[str, Sequence[str]],
 ) -> None:
-    """Keep the results of tools for a bug.
+    """Keep the results of tools for a bug in this run.
 
-    Args:
-        ledger: Of the project.
-        bug: Number in the store.
-        run: This one.
-        tried: Per tool, candidates that were run, and those that were verified.
-        functions: Per tool with a verified fix, the functions that it changes.
+    Per tool, ``tried`` has the candidates that were run, and those that were verified; with a
+    verified fix, ``functions`` has those that it changes.
     """
     for tool, (n, n_verified) in tried.items():
         name = written(TOOL_USE.c.tool, tool)
@@ -203,11 +195,7 @@ def note_broken(
 ) -> list[str]:
     """Mark applied fixes after which their test fails again in what they changed.
 
-    Args:
-        ledger: Of the project.
-        run: Number of this run.
-        tests: Node ids that fail.
-        suspects: The likeliest locations, as ``file qualname``.
+    The run is by its number, the ``suspects`` are as ``file qualname``.
 
     Returns:
         The tools that made them.

@@ -17,7 +17,6 @@ from pytest_bayesloc.domain.bug import (
     Run,
     Sighting,
     Symptom,
-    TestFailure,
     TrialOutcome,
 )
 from pytest_bayesloc.domain.texts import numbered, words
@@ -57,10 +56,9 @@ class Ledger:
 
     def add_run(self, run: Run) -> int:
         """Add a run and return its number in the project."""
-        number = self.next_number()
-        values = row(RUN, run, project=self.project, number=number)
+        values = row(RUN, run, project=self.project, number=self.next_number())
         self.db.execute(insert(RUN).values(**values))
-        return number
+        return int(values["number"])
 
     def next_number(self) -> int:
         """Return the number of the next run in the project."""
@@ -116,9 +114,8 @@ class Ledger:
         for failure in symptom.failures:
             if failure.fingerprint not in fingerprints:
                 fingerprints.add(failure.fingerprint)
-                self.add_failure(bug, failure, symptom.tags)
-        tests = select(TEST.c.node_id).where(TEST.c.bug == bug)
-        present = set(self.db.execute(tests).scalars())
+                self.add_failure(bug, failure.fingerprint, failure.signature, symptom.tags)
+        present = self.fates(bug)
         now = {written(TEST.c.node_id, f.node_id): f.fingerprint for f in symptom.failures}
         added = [
             {"bug": bug, "node_id": node_id, "fingerprint": fingerprint, "fate": FAILING}
@@ -127,15 +124,15 @@ class Ledger:
         ]
         if added:  # a broken import fails every test there is: one statement for all
             self.db.execute(insert(TEST), added)
-        again = [{"test": n, "now": now[n]} for n in sorted(present.intersection(now))]
+        again = [{"test": n, "now": now[n]} for n in sorted(now) if n in present]
         if again:
             is_it = (TEST.c.bug == bug) & (TEST.c.node_id == bindparam("test"))
             change = update(TEST).where(is_it).values(fingerprint=bindparam("now"), fate=FAILING)
             self.db.execute(change, again)
 
-    def add_failure(self, bug: int, failure: TestFailure, tags: Iterable[str]) -> None:
+    def add_failure(self, bug: int, fingerprint: str, signature: str, tags: Iterable[str]) -> None:
         """Add a failure of a bug, to be found by its words."""
-        values = row(FAILURE, fingerprint=failure.fingerprint, signature=failure.signature)
+        values = row(FAILURE, fingerprint=fingerprint, signature=signature)
         inserted = self.db.execute(insert(FAILURE).values(bug=bug, **values))
         made = key_of(inserted.inserted_primary_key)
         text = " ".join([values["signature"], *sorted(tags)])
@@ -162,7 +159,7 @@ class Ledger:
 
     def move(self, bug: int, moved: Mapping[str, str]) -> None:
         """Give tests of a bug their new node ids."""
-        present = set(self.db.execute(select(TEST.c.node_id).where(TEST.c.bug == bug)).scalars())
+        present = self.fates(bug)
         for old, new in moved.items():
             where = (TEST.c.bug == bug) & (TEST.c.node_id == written(TEST.c.node_id, old))
             to = written(TEST.c.node_id, new)
@@ -205,14 +202,11 @@ class Ledger:
     def withdraw(self, constraints: Collection[str], bug: int | None) -> None:
         """Take back constraints of a bug, or of all of the project."""
         bugs = select(BUG.c.seq).where(BUG.c.project == self.project)
-        for text in constraints:
-            for table, key, column in (
-                (BUG, BUG.c.seq, BUG.c.demand),
-                (TRIAL, TRIAL.c.bug, TRIAL.c.lesson),
-            ):
-                own = key.in_(bugs) if bug is None else key == bug
-                change = update(table).where(own, column == text).values({column.name: ""})
-                self.db.execute(change)
+        for key, column in ((BUG.c.seq, BUG.c.demand), (TRIAL.c.bug, TRIAL.c.lesson)):
+            own = key.in_(bugs) if bug is None else key == bug
+            for text in constraints:
+                is_it = own & (column == text)
+                self.db.execute(update(column.table).where(is_it).values({column.name: ""}))
 
     def close(self, bug: int, state: BugState, root_cause: str, at: datetime) -> None:
         """End an episode."""
@@ -265,10 +259,10 @@ class Ledger:
     def decide(self, fingerprints: Iterable[str], bug_id: str) -> None:
         """Assign fingerprints to ``bug_id`` from now on; empty: forget them."""
         for fingerprint in sorted(set(fingerprints)):
-            key = {"project": self.project, "fingerprint": fingerprint}
             where = (RULE.c.project == self.project) & (RULE.c.fingerprint == fingerprint)
             self.db.execute(delete(RULE).where(where))
-            self.db.execute(insert(RULE).values(**key, bug=bug_id))
+            values = {"project": self.project, "fingerprint": fingerprint, "bug": bug_id}
+            self.db.execute(insert(RULE).values(**values))
 
     def observe(self, kind: str, text: str, at: datetime) -> None:
         """Add an observation of the world, or count it once more."""
@@ -284,35 +278,24 @@ class Ledger:
 
     def _records(self, rows: Sequence[RowMapping]) -> dict[int, BugRecord]:
         numbers = [int(line["seq"]) for line in rows]
-        failures = self._by_bug(
-            select(TEST.c.bug, TEST.c.node_id, TEST.c.fingerprint, FAILURE.c.signature)
-            .join_from(
-                TEST,
-                FAILURE,
-                (FAILURE.c.bug == TEST.c.bug) & (FAILURE.c.fingerprint == TEST.c.fingerprint),
-            )
-            .order_by(TEST.c.bug, TEST.c.node_id),
-            TEST.c.bug,
-            numbers,
-        )
-        trials = self._by_bug(
-            select(TRIAL).order_by(TRIAL.c.bug, TRIAL.c.number), TRIAL.c.bug, numbers
-        )
+        columns = (TEST.c.bug, TEST.c.node_id, TEST.c.fingerprint, FAILURE.c.signature)
+        is_it = (FAILURE.c.bug == TEST.c.bug) & (FAILURE.c.fingerprint == TEST.c.fingerprint)
+        failed = select(*columns).join_from(TEST, FAILURE, is_it).order_by(TEST.c.node_id)
+        failures = self._by_bug(failed, TEST.c.bug, numbers)
+        trials = self._by_bug(select(TRIAL).order_by(TRIAL.c.number), TRIAL.c.bug, numbers)
         notes = self._by_bug(select(NOTE).order_by(NOTE.c.seq), NOTE.c.bug, numbers)
         return {
-            int(line["seq"]): _record(
-                line, failures[line["seq"]], trials[line["seq"]], notes[line["seq"]]
-            )
-            for line in rows
+            bug: _record(line, failures[bug], trials[bug], notes[bug])
+            for bug, line in zip(numbers, map(_listed, rows), strict=True)
         }
 
     def _by_bug(
         self, asked: Select[Any], column: Column[Any], numbers: Sequence[int]
-    ) -> dict[int, list[RowMapping]]:
-        found: dict[int, list[RowMapping]] = {number: [] for number in numbers}
+    ) -> dict[int, list[dict[str, Any]]]:
+        found: dict[int, list[dict[str, Any]]] = {number: [] for number in numbers}
         for chunk in chunks(numbers):
             for line in self.db.execute(asked.where(column.in_(chunk))).mappings():
-                found[line["bug"]].append(line)
+                found[line["bug"]].append(_listed(line))
         return found
 
 
@@ -322,21 +305,19 @@ def key_of(inserted: Any) -> int:  # noqa: ANN401 - a row of SQLAlchemy's
 
 
 def _record(
-    line: RowMapping,
-    failures: Sequence[RowMapping],
-    trials: Sequence[RowMapping],
-    notes: Sequence[RowMapping],
+    own: dict[str, Any],
+    failures: Sequence[dict[str, Any]],
+    trials: Sequence[dict[str, Any]],
+    notes: Sequence[dict[str, Any]],
 ) -> BugRecord:
-    own = _listed(line)
-    symptom = {**own, "failures": list(map(_listed, failures)), "constraint": line["demand"]}
+    symptom = own | {"failures": failures, "constraint": own["demand"]}
     record = {
-        **own,
         "symptom": symptom,
-        "session": line["run"],
-        "trials": [own | {"edit": own} for own in map(_listed, trials)],
-        "notes": [item["text"] for item in notes],
+        "session": own["run"],
+        "trials": [trial | {"edit": trial} for trial in trials],
+        "notes": [note["text"] for note in notes],
     }
-    return convert(record, BugRecord)
+    return convert(own | record, BugRecord)
 
 
 def _listed(line: RowMapping) -> dict[str, Any]:

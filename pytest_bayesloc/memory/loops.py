@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
-from itertools import takewhile
+from itertools import product, takewhile
 
 from pytest_bayesloc.domain.advice import LoopWarning
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial, Sighting, Symptom, TrialOutcome
@@ -53,106 +53,92 @@ def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
     """
     attempts = [seen for i, seen in enumerate(history) if i == 0 or seen.edited]
     if len(attempts) < 2 or attempts[-1] is not history[-1]:
-        idle = (_untested_edit(history), _no_edit(history))
-        return [loop for loop in idle if loop is not None]
+        return [*_untested_edit(history), *_no_edit(history)]
     streak = _of_one_error(attempts)
     edits = streak[1:]
-    found = [
-        _alternation(attempts),
-        _test_at_fault(edits) if in_test else None,
-        _same_error(streak),
-        _wrong_place(edits),
-        _seen_state(attempts),
+    return [
+        *_alternation(attempts),
+        *(_test_at_fault(edits) if in_test else ()),
+        *_same_error(streak),
+        *_wrong_place(edits),
+        *_seen_state(attempts),
     ]
-    return [loop for loop in found if loop is not None]
+
+
+def _last(history: Sequence[Sighting], holds: Callable[[Sighting], object]) -> list[Sighting]:
+    """Return the sightings at the end of which each ``holds``."""
+    return list(takewhile(holds, reversed(history)))[::-1]
 
 
 def _of_one_error(attempts: Sequence[Sighting]) -> list[Sighting]:
     """Return the last sightings that show the error of the last, in no fewer tests."""
-    found: list[Sighting] = []
-    for seen in reversed(attempts):
-        is_fixed = bool(found) and found[0].n_failing < seen.n_failing
-        if seen.error != attempts[-1].error or is_fixed:
+    found = [attempts[-1]]
+    for seen in reversed(attempts[:-1]):
+        if seen.error != found[0].error or seen.n_failing > found[0].n_failing:
             break
         found.insert(0, seen)
     return found
 
 
-def _same_error(streak: Sequence[Sighting]) -> LoopWarning | None:
-    states = {seen.state for seen in streak}
-    is_new = streak[-1].state not in {seen.state for seen in streak[:-1]}
-    if not is_new or len(states) < N_ERRORS:
-        return None
-    return _loop(LoopKind.SAME_ERROR, len(states), streak, limit=N_ERRORS)
+def _same_error(streak: Sequence[Sighting]) -> Iterator[LoopWarning]:
+    before = {seen.state for seen in streak[:-1]}
+    if streak[-1].state not in before and len(before) + 1 >= N_ERRORS:
+        yield _loop(LoopKind.SAME_ERROR, len(before) + 1, streak, N_ERRORS)
 
 
-def _wrong_place(edits: Sequence[Sighting]) -> LoopWarning | None:
-    missed: list[Sighting] = []
-    for seen in reversed(edits):
-        if seen.is_aimed:
-            break
-        missed.insert(0, seen)
-    if len(missed) < N_MISSES:
-        return None
-    return _loop(LoopKind.WRONG_PLACE, len(missed), missed, limit=N_MISSES)
+def _wrong_place(edits: Sequence[Sighting]) -> Iterator[LoopWarning]:
+    missed = _last(edits, lambda seen: not seen.is_aimed)
+    if len(missed) >= N_MISSES:
+        yield _loop(LoopKind.WRONG_PLACE, len(missed), missed, N_MISSES)
 
 
-def _test_at_fault(edits: Sequence[Sighting]) -> LoopWarning | None:
-    if len({seen.test_state for seen in edits}) > 1 or len(edits) < N_CODE_EDITS:
-        return None
-    return _loop(LoopKind.TEST_AT_FAULT, len(edits), edits, limit=N_CODE_EDITS)
+def _test_at_fault(edits: Sequence[Sighting]) -> Iterator[LoopWarning]:
+    if len({seen.test_state for seen in edits}) <= 1 and len(edits) >= N_CODE_EDITS:
+        yield _loop(LoopKind.TEST_AT_FAULT, len(edits), edits, N_CODE_EDITS)
 
 
-def _untested_edit(history: Sequence[Sighting]) -> LoopWarning | None:
-    edits = list(takewhile(lambda seen: seen.untested, reversed(history)))[::-1]
-    if len(edits) < N_UNTESTED:
-        return None
-    loop = _loop(LoopKind.UNTESTED_EDIT, len(edits), edits, limit=N_UNTESTED)
-    names = dict.fromkeys(name for seen in edits for name in seen.untested)
-    return replace(loop, edited=tuple(names))
+def _untested_edit(history: Sequence[Sighting]) -> Iterator[LoopWarning]:
+    edits = _last(history, lambda seen: seen.untested)
+    if len(edits) >= N_UNTESTED:
+        names = dict.fromkeys(name for seen in edits for name in seen.untested)
+        loop = _loop(LoopKind.UNTESTED_EDIT, len(edits), edits, N_UNTESTED)
+        yield replace(loop, edited=tuple(names))
 
 
-def _no_edit(history: Sequence[Sighting]) -> LoopWarning | None:
+def _no_edit(history: Sequence[Sighting]) -> Iterator[LoopWarning]:
     if not history or not history[-1].command:  # empty: something was edited
-        return None
+        return
     ran = _as_run(history[-1])
-    same = list(
-        takewhile(lambda seen: _as_run(seen) == ran and not seen.untested, reversed(history))
-    )
-    if len(same) < N_IDLE:
-        return None
-    return _loop(LoopKind.NO_EDIT, len(same), same[::-1], limit=N_IDLE)
+    same = _last(history, lambda seen: _as_run(seen) == ran and not seen.untested)
+    if len(same) >= N_IDLE:
+        yield _loop(LoopKind.NO_EDIT, len(same), same, N_IDLE)
 
 
 def _as_run(seen: Sighting) -> Hashable:
     return seen.state, seen.error, seen.command
 
 
-def _seen_state(attempts: Sequence[Sighting]) -> LoopWarning | None:
+def _seen_state(attempts: Sequence[Sighting]) -> Iterator[LoopWarning]:
     """Find the same failing code as before, with other code in between."""
-    last = attempts[-1]
-    for i, seen in enumerate(attempts[:-1]):
-        between = attempts[i + 1 : -1]
-        if seen.state == last.state and any(other.state != last.state for other in between):
-            return _loop(LoopKind.SEEN_STATE, 2, attempts[i:], limit=2)
-    return None
+    state = attempts[-1].state
+    for i, seen in enumerate(attempts):
+        if seen.state == state and any(other.state != state for other in attempts[i:]):
+            yield _loop(LoopKind.SEEN_STATE, 2, attempts[i:], 2)
+            return
 
 
-def _alternation(attempts: Sequence[Sighting]) -> LoopWarning | None:
+def _alternation(attempts: Sequence[Sighting]) -> Iterator[LoopWarning]:
     """Find errors, failing tests or states that repeat with a period of 2 to 5: ``A B A B A B``."""
     sequences: tuple[tuple[list[Hashable], int], ...] = (
         ([seen.tests for seen in attempts], N_SURE_CYCLES),
         ([seen.state for seen in attempts], N_SURE_CYCLES),
         ([seen.error for seen in attempts], N_CYCLES),
     )
-    for sequence, limit in sequences:
-        for period in range(2, MAX_PERIOD + 1):
-            n = _periodic(sequence, period)
-            if n // period >= limit:
-                return _loop(
-                    LoopKind.ALTERNATION, n // period, attempts[-n:], limit=limit, period=period
-                )
-    return None
+    for (sequence, limit), period in product(sequences, range(2, MAX_PERIOD + 1)):
+        n = _periodic(sequence, period)
+        if n // period >= limit:
+            yield _loop(LoopKind.ALTERNATION, n // period, attempts[-n:], limit, period)
+            return
 
 
 def _periodic(sequence: Sequence[Hashable], period: int) -> int:
@@ -162,23 +148,21 @@ def _periodic(sequence: Sequence[Hashable], period: int) -> int:
     n = period
     while n < len(sequence) and sequence[-n - 1] == sequence[-n - 1 + period]:
         n += 1
-    cycle = sequence[-period:]
-    shorter = any(
-        all(cycle[i] == cycle[i % p] for i in range(period))
-        for p in range(1, period)
-        if period % p == 0
-    )
-    return 0 if shorter else n
+    cycle = list(sequence[-period:])
+    parts = (p for p in range(1, period) if period % p == 0)
+    return 0 if any(cycle[:p] * (period // p) == cycle for p in parts) else n
 
 
 def _loop(
-    kind: LoopKind, n: int, seen: Sequence[Sighting], *, limit: int, period: int = 0
+    kind: LoopKind, n: int, seen: Sequence[Sighting], limit: int, period: int = 0
 ) -> LoopWarning:
-    edited = tuple(dict.fromkeys(name for sighting in seen for name in sighting.edited))
-    since = seen[0].seen_at
-    n_told = len(seen) - limit * max(period, 1) if period else n - limit
     return LoopWarning(
-        kind=kind.value, n=n, edited=edited, since=since, period=period, n_told=n_told
+        kind=kind.value,
+        n=n,
+        edited=tuple(dict.fromkeys(name for sighting in seen for name in sighting.edited)),
+        since=seen[0].seen_at,
+        period=period,
+        n_told=len(seen) - limit * period if period else n - limit,
     )
 
 

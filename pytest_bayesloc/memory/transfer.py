@@ -10,14 +10,13 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from sqlalchemy import Column, Connection, Table, delete, func, insert, select, true, update
 
 from pytest_bayesloc.domain.advice import Remembered
-from pytest_bayesloc.domain.bug import BugState, TestFailure
+from pytest_bayesloc.domain.bug import BugState
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.memory.ledger import Ledger, key_of
@@ -94,9 +93,8 @@ def _bugs(connection: Connection, numbers: list[int]) -> Iterator[str]:
     children: dict[int, dict[str, list[Row]]] = {number: {} for number in numbers}
     for table in CHILDREN:
         asked = select(table).where(table.c.bug.in_(numbers)).order_by(*table.primary_key)
-        found = connection.execute(asked).mappings().all()
-        for bug, own in groupby(sorted(found, key=lambda row: row["bug"]), lambda row: row["bug"]):
-            children[bug][table.name] = [_without_numbers(row) for row in own]
+        for row in connection.execute(asked).mappings():
+            children[row["bug"]].setdefault(table.name, []).append(_without_numbers(row))
     for row in sorted(rows, key=lambda row: row["seq"]):
         yield _line("bug", _without_numbers(row) | {"children": children[row["seq"]]})
 
@@ -169,14 +167,13 @@ def _run(db: Connection, row: Row) -> bool:
 
 def _bug(db: Connection, row: Row) -> bool:
     children = row.pop("children")
-    known = _same(db, row, children.get("failure", []))
-    if known is not None:
-        _bring_up_to_date(db, known, row)
-        bug = known
-    else:
+    bug = known = _same(db, row, children.get("failure", []))
+    if bug is None:
         bug = key_of(db.execute(insert(BUG).values(**_values(BUG, row))).inserted_primary_key)
-    for table, key in CHILDREN.items():
-        _add_children(db, table, key, bug, children.get(table.name, []))
+    else:
+        _bring_up_to_date(db, bug, row)
+    for table in CHILDREN:
+        _add_children(db, table, bug, children.get(table.name, []))
     return known is None
 
 
@@ -213,11 +210,9 @@ def _bring_up_to_date(db: Connection, bug: int, row: Row) -> None:
         db.execute(update(BUG).where(BUG.c.seq == bug).values(**values))
 
 
-def _add_children(
-    db: Connection, table: Table, key: tuple[str, ...], bug: int, rows: list[Row]
-) -> None:
-    columns = [table.c[name] for name in key]
-    asked = select(*columns).where(table.c.bug == bug)
+def _add_children(db: Connection, table: Table, bug: int, rows: list[Row]) -> None:
+    key = CHILDREN[table]
+    asked = select(*(table.c[name] for name in key)).where(table.c.bug == bug)
     known = {tuple(found) for found in db.execute(asked)}
     new = [row for row in rows if tuple(row[name] for name in key) not in known]
     if table is TRIAL:
@@ -234,9 +229,7 @@ def _import_failures(db: Connection, bug: int, rows: list[Row]) -> None:
     project, tags = db.execute(select(BUG.c.project, BUG.c.tags).where(BUG.c.seq == bug)).one()
     for row in rows:
         values = _values(FAILURE, row | {"bug": bug})
-        fingerprint, signature = values["fingerprint"], values["signature"]
-        failure = TestFailure(node_id="", fingerprint=fingerprint, signature=signature)
-        Ledger(db, project).add_failure(bug, failure, json.loads(tags))
+        Ledger(db, project).add_failure(**values, tags=json.loads(tags))
 
 
 def _observation(db: Connection, row: Row) -> bool:
