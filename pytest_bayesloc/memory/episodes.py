@@ -2,59 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
 from pytest_bayesloc.domain.advice import Advice
 from pytest_bayesloc.domain.bug import (
+    LESSON_LENGTH,
+    LLM_MARK,
+    STRATEGY_LENGTH,
+    WHY_LENGTH,
     BugRecord,
     BugState,
     CodeEdit,
+    DebugTrial,
     Run,
     Sighting,
     Symptom,
+    TrialOutcome,
+    clipped,
     is_contradicted,
 )
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.memory.feedback import judge_advice, judge_verdicts
 from pytest_bayesloc.memory.ledger import FAILING, GONE, PASSING, WEAKENED, Ledger
-from pytest_bayesloc.memory.summaries import failed_trial, fixing_trial, without_lesson_about
+from pytest_bayesloc.memory.sightings import PassingSighting
+from pytest_bayesloc.memory.symptoms import short_name
 
 UNSEEN_AFTER = timedelta(days=30)
 N_TOP = 5  # suspects that an edit should hit
+N_NAMED = 3  # functions of an edit
 FORGOTTEN = -1  # the bug of groups that a person wants to be ignored
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassingSighting:
-    """The tests of an open bug that did not fail in a run.
-
-    Attributes:
-        passed: Node ids.
-        excused: Node ids of those that were skipped or are expected to fail, with the word for it.
-        gone: Node ids of those that no longer exist.
-        moved: Node ids of those that are in another file now, to their new ones; the other
-            attributes hold the new ones.
-        edit: The edit since they ran before; None if nobody knows.
-        net: The edit since they first failed, without what was taken back in between; None if
-            nobody knows.
-        proven: The functions of that edit without which the tests fail; empty if that was not
-            tried.
-        weakened: Node ids of those that pass since they check less.
-        data: Data files that were written since they failed.
-    """
-
-    passed: frozenset[str] = frozenset()
-    excused: Mapping[str, str] = field(default_factory=dict)
-    gone: frozenset[str] = frozenset()
-    moved: Mapping[str, str] = field(default_factory=dict)
-    edit: CodeEdit | None = None
-    net: CodeEdit | None = None
-    proven: tuple[str, ...] = ()
-    weakened: frozenset[str] = frozenset()
-    data: tuple[str, ...] = ()
 
 
 class Episodes:
@@ -201,12 +181,9 @@ class Episodes:
         return Advice(bug=bug, kind="tried", record=record, message=message)
 
     def _withdrawn(self, functions: Sequence[str], why: str, bug: int | None = None) -> str:
-        """Take back constraints about ``functions``, and say so; each is told once.
+        """Take back constraints about ``functions`` at fault, and say so; each is told once.
 
-        Args:
-            functions: That are at fault, as ``file qualname``.
-            why: In words.
-            bug: Whose constraints; None: those of all bugs.
+        They are those of ``bug``, or of all bugs.
         """
         known = self._ledger.constraints(bug)
         wrong = [text for text in known if is_contradicted(text, functions)]
@@ -330,3 +307,93 @@ def _joined(states: Iterable[str]) -> str:
     """Return one digest of several."""
     listed = sorted(set(states))
     return listed[0] if len(listed) == 1 else text_digest("\n".join(listed), 16)
+
+
+# -- trials in words, the same for the same input
+
+
+def failed_trial(
+    run: Run, record: BugRecord, edit: CodeEdit, now: Symptom, metric: float
+) -> DebugTrial:
+    """Say whether ``edit`` changed the error of ``record``, and what the new one demands."""
+    before = record.trials[-1].error if record.trials else record.symptom.signature
+    if now.signature == before:
+        why = f"the error is as it was: {now.signature}"
+    else:
+        why = f"the error changed from {clipped(before, 90)} to {clipped(now.signature, 90)}"
+    gained = len(record.symptom.tests) - len(now.tests)
+    if gained > 0:
+        why += f"; {gained} of {len(record.symptom.tests)} tests pass now"
+    edited = {function.partition(" ")[2] for function in edit.functions}
+    # A demand of a guard that was edited just now is not learned: somebody wrote it.
+    is_known = now.constraint in record.learned_constraints
+    is_new = not is_known and now.constraint.partition(" ")[0] not in edited
+    return DebugTrial(
+        number=len(record.trials) + 1,
+        made_at=run.made_at,
+        edit=replace(edit, plan=run.plan),
+        outcome=TrialOutcome.FAILED,
+        why=clipped(why, WHY_LENGTH),
+        strategy=_strategy(edit),
+        lesson=clipped(now.constraint if is_new else "", LESSON_LENGTH),
+        error=now.signature,
+        metric=metric,
+    )
+
+
+def fixing_trial(run: Run, record: BugRecord, edit: CodeEdit) -> DebugTrial:
+    """Say what was changed to fix the bug of ``record``, and the kind of mistake that it was."""
+    what = _named(edit.functions) or "something that is not known"
+    n_tried = len(record.trials)
+    before = f" after {n_tried} failed attempt{'s' * (n_tried != 1)}" if n_tried else ""
+    place = f"the test code {what}" if edit.in_tests else what
+    return DebugTrial(
+        number=n_tried + 1,
+        made_at=run.made_at,
+        edit=replace(edit, plan=run.plan),
+        outcome=TrialOutcome.PASSED,
+        why=clipped(f"with {what} changed all its tests pass{before}", WHY_LENGTH),
+        strategy=_strategy(edit),
+        lesson=clipped(f"{edit.mistake}, in {place}" if edit.mistake else "", LESSON_LENGTH),
+        metric=1.0,
+    )
+
+
+def without_lesson_about(functions: Sequence[str], trial: DebugTrial) -> DebugTrial:
+    """Return ``trial`` without a lesson about one of ``functions``, which are at fault."""
+    by_rules, _, _ = trial.lesson.partition(f"; {LLM_MARK}")
+    lessons = (trial.lesson, by_rules, "")
+    return replace(trial, lesson=next(x for x in lessons if not is_contradicted(x, functions)))
+
+
+def _strategy(edit: CodeEdit) -> str:
+    """Return ``Curve.insert (+2 -1): `a < b` -> `a <= b` ``."""
+    what = _named(edit.functions) or "unknown edit"
+    counts = f" (+{edit.n_added} -{edit.n_removed})" if edit.diff else ""
+    core = core_of(edit.diff)
+    return clipped(f"{what}{counts}{f': {core}' if core else ''}", STRATEGY_LENGTH)
+
+
+def core_of(diff: str) -> str:
+    """Return the first line that a diff removes and the first one that it adds."""
+    lines = diff.splitlines()
+    old, new = (
+        next((t for line in lines if (t := _changed(line, sign))), "") for sign in ("-", "+")
+    )
+    if old and new:
+        return f"`{clipped(old, 60)}` -> `{clipped(new, 60)}`"
+    return f"removed `{clipped(old, 80)}`" if old else f"added `{clipped(new, 80)}`" if new else ""
+
+
+def _changed(line: str, sign: str) -> str:
+    """Return the text of a changed line; empty for others, heads and comments."""
+    if not line.startswith(sign) or line.startswith(sign * 3):
+        return ""
+    text = line[1:].strip()
+    return text if re.search(r"\w", text) and not text.startswith("#") else ""
+
+
+def _named(functions: Sequence[str]) -> str:
+    rest = len(functions) - N_NAMED
+    named = ", ".join(short_name(function) for function in functions[:N_NAMED])
+    return f"{named} and {rest} more" if rest > 0 else named

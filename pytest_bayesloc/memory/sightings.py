@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,7 +16,6 @@ from pytest_bayesloc.domain.result import Fault
 from pytest_bayesloc.history.changes import Changes, edit_of, name_of, narrowed, state_of
 from pytest_bayesloc.history.git import went_back
 from pytest_bayesloc.history.mistakes import is_looking, is_renaming, mistake_of
-from pytest_bayesloc.memory.episodes import PassingSighting
 from pytest_bayesloc.memory.symptoms import symptom_of
 
 if TYPE_CHECKING:
@@ -35,6 +34,36 @@ _IN_TEST = frozenset({Origin.TEST, Origin.FIXTURE, Origin.DATA})
 # How much is checked: the exact value, a relation, or that something is there.
 EXACT, RELATION, TRUTH = 3, 2, 1
 ANY_ERROR = frozenset({"Exception", "BaseException"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassingSighting:
+    """The tests of an open bug that did not fail in a run.
+
+    Attributes:
+        passed: Node ids.
+        excused: Node ids of those that were skipped or are expected to fail, with the word for it.
+        gone: Node ids of those that no longer exist.
+        moved: Node ids of those that are in another file now, to their new ones; the other
+            attributes hold the new ones.
+        edit: The edit since they ran before; None if nobody knows.
+        net: The edit since they first failed, without what was taken back in between; None if
+            nobody knows.
+        proven: The functions of that edit without which the tests fail; empty if that was not
+            tried.
+        weakened: Node ids of those that pass since they check less.
+        data: Data files that were written since they failed.
+    """
+
+    passed: frozenset[str] = frozenset()
+    excused: Mapping[str, str] = field(default_factory=dict)
+    gone: frozenset[str] = frozenset()
+    moved: Mapping[str, str] = field(default_factory=dict)
+    edit: CodeEdit | None = None
+    net: CodeEdit | None = None
+    proven: tuple[str, ...] = ()
+    weakened: frozenset[str] = frozenset()
+    data: tuple[str, ...] = ()
 
 
 class Observer:

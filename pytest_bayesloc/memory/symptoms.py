@@ -23,6 +23,7 @@ from pathlib import Path
 from pytest_bayesloc.domain.bug import (
     CODE_LENGTH,
     ERROR_LENGTH,
+    HYPOTHESIS_LENGTH,
     LESSON_LENGTH,
     SIGNATURE_LENGTH,
     Category,
@@ -37,7 +38,6 @@ from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.source import ReadMap, SourceMap, demanded, lines_of, unit_of_frame
 from pytest_bayesloc.domain.texts import MASKING_VERSION, masked, text_digest
 from pytest_bayesloc.history.changes import name_of
-from pytest_bayesloc.memory.summaries import hypothesis_of
 
 # Strings and numbers in a statement from which blanks were taken out.
 _LITERAL = re.compile(
@@ -71,10 +71,9 @@ def _innermost(failure: Failure, read: ReadMap) -> str:
         file, line = failure.syntax_error
         source = read(file)
         return "" if source is None else _squeezed(lines_of(source.text)[line - 1 : line])
-    own = [frame for frame in failure.frames if frame.in_app]
-    frame = next((frame for frame in reversed(own) if not frame.is_test), None)
-    if frame is not None:
+    if (frame := _own_frame(failure)) is not None:
         return _called(frame, read)
+    own = [frame for frame in failure.frames if frame.in_app]
     if not own:
         return ""
     # A helper of the tests that checks for many of them says nothing about one: the test's own
@@ -82,6 +81,12 @@ def _innermost(failure: Failure, read: ReadMap) -> str:
     ends = dict.fromkeys((own[0], own[-1]))
     statements = (_called(end, read).partition(": ")[2] for end in ends)
     return _LITERAL.sub("<literal>", " > ".join(statements))
+
+
+def _own_frame(failure: Failure) -> Frame | None:
+    """Return the innermost frame of the code under test."""
+    own = (frame for frame in reversed(failure.frames) if frame.in_app and not frame.is_test)
+    return next(own, None)
 
 
 def _called(frame: Frame, read: ReadMap) -> str:
@@ -117,33 +122,27 @@ def _squeezed(lines: Iterable[str]) -> str:
 
 N_SUSPECTS = 5
 MIN_P = 0.01  # below it, a suspect is no place to look at, unless it is the first
+MIN_HYPOTHESIS = 0.05  # below it, a suspect is no hypothesis
 _MISUSES = (
     "unexpected keyword argument",
-    "required positional argument",
     "required keyword-only argument",
     "positional argument",
     "got multiple values for argument",
     "abstract class",
 )
 _CATEGORIES = {
-    "TypeError": Category.TYPE_ERROR,
-    "ValueError": Category.VALUE_ERROR,
-    "AttributeError": Category.ATTRIBUTE_ERROR,
-    "NameError": Category.ATTRIBUTE_ERROR,
-    "UnboundLocalError": Category.ATTRIBUTE_ERROR,
-    "ImportError": Category.IMPORT_ERROR,
-    "ModuleNotFoundError": Category.IMPORT_ERROR,
-    "AssertionError": Category.LOGIC_ERROR,
-    "Failed": Category.LOGIC_ERROR,
-    "XPASS": Category.LOGIC_ERROR,
-    "ZeroDivisionError": Category.LOGIC_ERROR,
-    "RecursionError": Category.LOGIC_ERROR,
-    "KeyError": Category.DATA_ERROR,
-    "IndexError": Category.DATA_ERROR,
-    "UnicodeDecodeError": Category.DATA_ERROR,
-    "UnicodeEncodeError": Category.DATA_ERROR,
-    "JSONDecodeError": Category.DATA_ERROR,
-    "NotImplementedError": Category.API_MISUSE,
+    name: category
+    for category, names in (
+        (Category.TYPE_ERROR, "TypeError"),
+        (Category.VALUE_ERROR, "ValueError"),
+        (Category.ATTRIBUTE_ERROR, "AttributeError NameError UnboundLocalError"),
+        (Category.IMPORT_ERROR, "ImportError ModuleNotFoundError"),
+        (Category.LOGIC_ERROR, "AssertionError Failed XPASS ZeroDivisionError RecursionError"),
+        (Category.DATA_ERROR, "KeyError IndexError UnicodeDecodeError UnicodeEncodeError"),
+        (Category.DATA_ERROR, "JSONDecodeError"),
+        (Category.API_MISUSE, "NotImplementedError"),
+    )
+    for name in names.split()
 }
 
 DEEP = 2  # calls from where a value comes in to a guard of the same project
@@ -238,6 +237,31 @@ def without_contradicted(symptom: Symptom) -> Symptom:
     return symptom
 
 
+def hypothesis_of(symptom: Symptom, raised_at: str) -> str:
+    """Return the likeliest place, where the error was raised, and what was demanded there.
+
+    Args:
+        symptom: As far as it is known, without a hypothesis.
+        raised_at: Where the exception was raised, in words; empty if nobody knows.
+    """
+    parts = []
+    if symptom.suspects and symptom.p_first >= MIN_HYPOTHESIS:
+        parts.append(f"most likely: {short_name(symptom.suspects[0])} ({symptom.p_first:.0%})")
+    if symptom.in_test:
+        parts.append("likely cause: the test or its data")
+    if raised_at:
+        parts.append(f"raised {raised_at}")
+    if symptom.constraint:
+        parts.append(symptom.constraint)
+    return clipped("; ".join(parts) or symptom.signature, HYPOTHESIS_LENGTH)
+
+
+def short_name(function: str) -> str:
+    """Return ``shop/cart.py Cart.total`` without the folders."""
+    file, _, qualname = function.partition(" ")
+    return f"{file.rpartition('/')[2]} {qualname}"
+
+
 def _signature(failure: Failure, rootdir: str) -> str:
     """Return type and message of one failure, masked."""
     # What is below repeats it with values.
@@ -250,8 +274,7 @@ def _function(failure: Failure, read: ReadMap) -> str:
     """Return the function that the exception was raised in or left last, of the project's own."""
     if failure.syntax_error is not None:
         return failure.syntax_error[0]
-    own = [frame for frame in failure.frames if frame.in_app]
-    frame = next((frame for frame in reversed(own) if not frame.is_test), own[-1] if own else None)
+    frame = _own_frame(failure) or failure.raise_frame
     if frame is None:
         return failure.node_id.partition("::")[0]
     unit = unit_of_frame(frame, read)
@@ -261,15 +284,10 @@ def _function(failure: Failure, read: ReadMap) -> str:
 def _tags(
     failures: Sequence[Failure], suspects: Sequence[tuple[Location, float]], read: ReadMap
 ) -> set[str]:
-    tags = set()
-    for failure in failures:
-        tags.add(f"error:{failure.exc_type}")
-        for frame in failure.frames:
-            if not frame.in_app or frame.is_test:
-                continue
-            unit = unit_of_frame(frame, read)
-            if unit is not None:
-                tags |= {f"api:{unit.location.qualname}", f"module:{unit.location.module}"}
+    tags = {f"error:{failure.exc_type}" for failure in failures}
+    for frame in (frame for failure in failures for frame in failure.frames):
+        if frame.in_app and not frame.is_test and (unit := unit_of_frame(frame, read)) is not None:
+            tags |= {f"api:{unit.location.qualname}", f"module:{unit.location.module}"}
     for where, _ in suspects[:1]:
         tags |= {f"cause:{where.qualname}", f"module:{where.module}"}
     return tags
@@ -317,12 +335,10 @@ def constraint_of(failure: Failure, read: ReadMap, rootdir: str) -> str:
         read: The locations of a file of the project.
         rootdir: Absolute path of the project, from which other files are named too.
     """
-    guard = _demand(failure, read, rootdir)
-    if guard:
+    if guard := _demand(failure, read, rootdir):
         return clipped(guard, LESSON_LENGTH)
     for pattern, lesson in _RULES:
-        match = pattern.search(failure.message)
-        if match:
+        if match := pattern.search(failure.message):
             return clipped(match.expand(lesson), LESSON_LENGTH)
     return ""
 
@@ -359,18 +375,12 @@ def _demand(failure: Failure, read: ReadMap, rootdir: str) -> str:
     return f"{unit.location.qualname} needs {condition}"
 
 
+@lru_cache(maxsize=64)
 def _library(file: str, rootdir: str) -> SourceMap | None:
     """Parse a file outside the project, unless it checks what tests expect."""
     path = Path(os.path.normpath(Path(rootdir, file)))
-    if not CHECKERS.isdisjoint(path.parts):
-        return None
-    return _parsed(path)
-
-
-@lru_cache(maxsize=64)
-def _parsed(path: Path) -> SourceMap | None:
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if not CHECKERS.isdisjoint(path.parts) or path.stat().st_size > MAX_BYTES:
             return None
         with tokenize.open(path) as lines:
             source = SourceMap(lines.read(), str(path))

@@ -19,14 +19,13 @@ from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.memory.advice import Adviser, keep_feedback
-from pytest_bayesloc.memory.episodes import Episodes
+from pytest_bayesloc.memory.episodes import Episodes, core_of
 from pytest_bayesloc.memory.feedback import rejections, verdict_counts
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.retrieval import Embeddings, Score, by_words
 from pytest_bayesloc.memory.sightings import Observer, Prove
 from pytest_bayesloc.memory.statistics import arm_of, statistics_of
 from pytest_bayesloc.memory.store import BugStore
-from pytest_bayesloc.memory.summaries import core_of
 from pytest_bayesloc.memory.transfer import deliver
 from pytest_bayesloc.pipeline.context import (
     FOLDER,

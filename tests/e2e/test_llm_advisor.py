@@ -33,7 +33,8 @@ from pytest_bayesloc.llm.agent import LlmAgent
 from pytest_bayesloc.llm.budget import CallBudget, Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
 from pytest_bayesloc.llm.prompts import Applicability
-from pytest_bayesloc.memory.summaries import failed_trial, fixing_trial, hypothesis_of
+from pytest_bayesloc.memory.episodes import failed_trial, fixing_trial
+from pytest_bayesloc.memory.symptoms import hypothesis_of
 from tests.fakes.clock import Clock
 from tests.fakes.endpoint import FakeEndpoint, as_port
 

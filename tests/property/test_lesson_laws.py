@@ -25,10 +25,10 @@ from pytest_bayesloc.domain.bug import (
 )
 from pytest_bayesloc.memory import episodes
 from pytest_bayesloc.memory.advice import Adviser
-from pytest_bayesloc.memory.episodes import Episodes, PassingSighting
+from pytest_bayesloc.memory.episodes import Episodes, failed_trial
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
-from pytest_bayesloc.memory.summaries import failed_trial
+from pytest_bayesloc.memory.sightings import PassingSighting
 from pytest_bayesloc.memory.symptoms import without_contradicted
 from pytest_bayesloc.report.memory import advice_lines, memory_entry
 

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import create_engine
 
 from pytest_bayesloc.domain.bug import Category, CodeEdit, Run, Symptom, TestFailure
-from pytest_bayesloc.memory.episodes import Episodes, PassingSighting
+from pytest_bayesloc.memory.episodes import Episodes
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.advice import Advice
+    from pytest_bayesloc.memory.sightings import PassingSighting
 
 START = datetime(2026, 11, 22, 10, 0, tzinfo=timezone.utc)
 

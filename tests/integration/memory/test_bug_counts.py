@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.bug import BugState
-from pytest_bayesloc.memory.episodes import PassingSighting
 from pytest_bayesloc.memory.feedback import add_advice
+from pytest_bayesloc.memory.sightings import PassingSighting
 from pytest_bayesloc.memory.statistics import BugCounts, bug_counts, gained
 from tests.integration.memory.conftest import START, edit, red, symptom
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.bug import BugState, CodeEdit, TrialOutcome
-from pytest_bayesloc.memory.episodes import PassingSighting
 from pytest_bayesloc.memory.retrieval import same_failures
+from pytest_bayesloc.memory.sightings import PassingSighting
 from tests.integration.memory.conftest import edit, red, symptom
 
 if TYPE_CHECKING:

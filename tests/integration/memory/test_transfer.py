@@ -13,9 +13,9 @@ from sqlalchemy import create_engine, func, select
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.advice import Adviser
-from pytest_bayesloc.memory.episodes import PassingSighting
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import BUG, METADATA, RUN, SIGHTING, TRIAL
+from pytest_bayesloc.memory.sightings import PassingSighting
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.transfer import deliver, export, import_lines
 from tests.integration.memory.conftest import START, Story, edit, red, symptom

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Judgement
-from pytest_bayesloc.memory.episodes import PassingSighting
 from pytest_bayesloc.memory.feedback import add_verdicts, verdict_counts
+from pytest_bayesloc.memory.sightings import PassingSighting
 from tests.integration.memory.conftest import edit, red
 
 if TYPE_CHECKING:
