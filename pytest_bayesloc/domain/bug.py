@@ -216,6 +216,7 @@ class BugRecord:
         trials: In their order.
         root_cause: The functions that the fix changed; empty while it is open.
         notes: By persons.
+        project: Whose bug it is; empty until it is kept.
     """
 
     id: str
@@ -230,6 +231,7 @@ class BugRecord:
     trials: tuple[DebugTrial, ...] = ()
     root_cause: str = ""
     notes: tuple[str, ...] = ()
+    project: str = ""
 
     @property
     def failed_strategies(self) -> tuple[str, ...]:

@@ -93,12 +93,9 @@ class Adviser:
                 for kind, n in retrieval.fixed_alike(ledger, category, signature).items()
             ][:N_KNOWN],
             "observations": [
-                *(
-                    f"{test} passed and failed without an edit, {n} times"
-                    for test, n in flaky.items()
-                ),
-                *retrieval.general_notes(ledger),
-            ],
+                f"{test} passed and failed without an edit, {n} times" for test, n in flaky.items()
+            ]
+            + retrieval.general_notes(ledger),
         }
         return {kind: tuple(texts) for kind, texts in found.items()}
 
@@ -111,32 +108,27 @@ class Adviser:
         """
         query = symptom.signature, symptom.tags
         own = self._ledger
+        found = [
+            candidate
+            for project in (own.project, *own.others(N_PROJECTS))
+            for candidate in retrieval.candidates(Ledger(own.db, project), query, before=before)
+        ]
+        scores = self._score(query, [entry for _, entry in found])
         same = retrieval.same_failures(own, symptom.fingerprints, before=before)
-        projects = [own.project, *own.others(N_PROJECTS)]
-        foreign: dict[int, str] = {}
-        found = []
-        for project in projects:
-            ledger = Ledger(own.db, project)
-            new = retrieval.candidates(ledger, query, before=before)
-            if project != own.project:
-                foreign |= dict.fromkeys((other for other, _ in new), project)
-            found += new
-        entries = [entry for _, entry in found]
-        scores = self._score(query, entries)
         best: dict[int, tuple[float, Entry | None]] = dict.fromkeys(same, (1.0, None))
-        for (other, entry), score in zip(found, scores, strict=True):
-            if score > max(MIN_SCORE, best.get(other, (0.0, None))[0]):
-                best[other] = (score, entry)
-        order = sorted(best, key=lambda other: (-best[other][0], -other))[:N_SIMILAR]
-        records = self._ledger.bugs(order)
+        for (bug, entry), score in zip(found, scores, strict=True):
+            if score > max(MIN_SCORE, best.get(bug, (0.0, None))[0]):
+                best[bug] = (score, entry)
+        order = sorted(best, key=lambda bug: (-best[bug][0], -bug))[:N_SIMILAR]
+        records = own.bugs(order)
         return [
             SimilarBug(
-                record=records[other],
-                score=best[other][0],
-                why=_why(query, best[other][1]),
-                project=foreign.get(other, ""),
+                record=records[bug],
+                score=best[bug][0],
+                why=_why(query, best[bug][1]),
+                project=records[bug].project if records[bug].project != own.project else "",
             )
-            for other in order
+            for bug in order
         ]
 
     def _loop(

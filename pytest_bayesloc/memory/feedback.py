@@ -6,11 +6,11 @@ Each function works on a ledger in a transaction.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from pytest_bayesloc.domain.bug import Run
 from pytest_bayesloc.domain.evidence import OUTCOMES, Outcome
@@ -72,10 +72,8 @@ def add_verdicts(
 
 def judge_verdicts(ledger: Ledger, bug: int, fixed: Collection[str]) -> None:
     """Mark which of the judged locations had to be ``fixed``."""
-    own = JUDGED.c.bug == bug
-    ledger.db.execute(update(JUDGED).where(own).values(was_faulty=False))
-    hit = own & JUDGED.c.location.in_([written(JUDGED.c.location, name) for name in fixed])
-    ledger.db.execute(update(JUDGED).where(hit).values(was_faulty=True))
+    is_hit = JUDGED.c.location.in_([written(JUDGED.c.location, name) for name in fixed])
+    ledger.db.execute(update(JUDGED).where(JUDGED.c.bug == bug).values(was_faulty=is_hit))
 
 
 def verdict_counts(connection: Connection, guide: str) -> dict[tuple[str, Outcome, bool], int]:
@@ -125,27 +123,17 @@ def add_rejections(ledger: Ledger, bug: int, state: str, new: Mapping[str, str])
 
 def tool_records(connection: Connection) -> dict[str, ToolRecord]:
     """Return the record of each tool that was ever tried, over all projects."""
-    rows = connection.execute(
-        select(TOOL_USE.c.tool, TOOL_USE.c.n_verified, TOOL_USE.c.fate, TOOL_USE.c.made_at)
-    ).all()
-    counts: dict[str, Counter[str]] = {}
-    last: dict[str, str] = {}
-    for tool, n_verified, fate, made_at in rows:
-        counted = counts.setdefault(tool, Counter())
-        counted.update(("bugs", str(fate)))
-        counted["verified"] += n_verified > 0
-        last[tool] = max(last.get(tool, ""), str(made_at)[:10])
-    return {
-        tool: ToolRecord(
-            n_bugs=counted["bugs"],
-            n_verified=counted["verified"],
-            n_applied=counted[APPLIED],
-            n_undone=counted[UNDONE],
-            n_broken=counted[BROKEN],
-            last_used=last[tool],
-        )
-        for tool, counted in counts.items()
+    use, n = TOOL_USE.c, func.count()
+    columns: dict[str, ColumnElement[Any]] = {
+        "n_bugs": n,
+        "n_verified": n.filter(use.n_verified > 0),
+        "n_applied": n.filter(use.fate == APPLIED),
+        "n_undone": n.filter(use.fate == UNDONE),
+        "n_broken": n.filter(use.fate == BROKEN),
+        "last_used": func.substr(func.max(use.made_at), 1, 10),
     }
+    rows = connection.execute(select(use.tool, *columns.values()).group_by(use.tool))
+    return {tool: ToolRecord(**dict(zip(columns, values, strict=True))) for tool, *values in rows}
 
 
 def add_tries(

@@ -21,19 +21,16 @@ from pytest_bayesloc.domain.bug import (
 )
 from pytest_bayesloc.domain.texts import numbered, words
 from pytest_bayesloc.memory.schema import (
-    ADVICE,
     BUG,
     FAILURE,
     LISTS,
     NOTE,
     OBSERVATION,
     POSTING,
-    REJECTED,
     RULE,
     RUN,
     SIGHTING,
     TEST,
-    TOOL_USE,
     TRIAL,
 )
 from pytest_bayesloc.memory.store import chunks, row, written
@@ -225,11 +222,7 @@ class Ledger:
 
     def delete(self, bug: int) -> None:
         """Delete a record with all that belongs to it."""
-        failures = select(FAILURE.c.seq).where(FAILURE.c.bug == bug)
-        self.db.execute(delete(POSTING).where(POSTING.c.failure.in_(failures)))
-        for table in (FAILURE, TEST, TRIAL, SIGHTING, REJECTED, NOTE, ADVICE, TOOL_USE):
-            self.db.execute(delete(table).where(table.c.bug == bug))
-        self.db.execute(delete(BUG).where(BUG.c.seq == bug))
+        self.db.execute(delete(BUG).where(BUG.c.seq == bug))  # the rest by its foreign keys
 
     def trim(self, limit: int) -> None:
         """Delete the oldest closed bugs beyond ``limit``."""

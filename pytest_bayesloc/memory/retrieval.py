@@ -133,12 +133,12 @@ def fixed_alike(ledger: Ledger, category: Category, signature: str) -> dict[str,
 def demands(ledger: Ledger, functions: Collection[str], at_most: int) -> list[str]:
     """Return the known demands of functions, by qualified name, on their callers."""
     found: dict[str, None] = {}
-    for name in sorted(functions)[:N_FUNCTIONS]:
-        for start in (f"{name} needs ", f"{name}() "):
-            where = BUG.c.demand.startswith(start, autoescape=True)
-            asked = select(BUG.c.demand).where(BUG.c.project == ledger.project, where)
-            newest = asked.distinct().order_by(BUG.c.demand).limit(at_most)
-            found.update(dict.fromkeys(ledger.db.execute(newest).scalars()))
+    own = select(BUG.c.demand).where(BUG.c.project == ledger.project).distinct()
+    names = sorted(functions)[:N_FUNCTIONS]
+    for start in (f"{name}{verb}" for name in names for verb in (" needs ", "() ")):
+        asked = own.where(BUG.c.demand.startswith(start, autoescape=True))
+        known = ledger.db.execute(asked.order_by(BUG.c.demand).limit(at_most)).scalars()
+        found.update(dict.fromkeys(known))
     return list(found)[:at_most]
 
 
@@ -181,7 +181,7 @@ class Embeddings:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._model = embedder.model[:100]  # as long as the column
-        self._vectors: Mapping[str, array[float]] = {}
+        self._vectors: dict[str, array[float]] = {}
 
     def prepare(self, store: BugStore, project: str, queries: Sequence[Entry]) -> bool:
         """Get the vectors of ``queries`` and of what they may be compared with.
@@ -213,7 +213,7 @@ class Embeddings:
             new = vectors_of(self._embedder, missing[start : start + BATCH])
             with store.transaction() as connection:
                 self._keep(connection, new)
-            self._vectors = {**self._vectors, **new}
+            known |= new
         return is_first and bool(missing)
 
     def score(self, query: Entry, entries: Sequence[Entry]) -> list[float]:
@@ -248,14 +248,11 @@ def mixed(
     query: Entry, entries: Sequence[Entry], vectors: Mapping[str, array[float]]
 ) -> list[float]:
     """Score by the mean of BM25 and the cosine of vectors; BM25 alone where one is missing."""
-    scores = by_words(query, entries)
     own = vectors.get(text_of(query))
     theirs = [vectors.get(text_of(entry)) for entry in entries]
-    if own is None:
-        return scores
     return [
-        score if other is None else (score + max(0.0, _dot(own, other))) / 2
-        for score, other in zip(scores, theirs, strict=True)
+        score if own is None or other is None else (score + max(0.0, _dot(own, other))) / 2
+        for score, other in zip(by_words(query, entries), theirs, strict=True)
     ]
 
 

@@ -47,7 +47,6 @@ class BugCounts:
     Attributes:
         month: In which it began, as ``2026-11``.
         arm: Whether advice was shown in that run: ``on`` or ``off``.
-        state: How it stands.
         n_trials: Failed ones.
         n_edits: Runs before which code that its tests execute was edited.
         hours: Until it was fixed; None if it was not.
@@ -163,7 +162,7 @@ def bug_counts(ledger: Ledger) -> list[BugCounts]:
     rows = select(BUG.c.seq, BUG.c.state, BUG.c.created_at, BUG.c.completed_at, RUN.c.arm)
     joined = rows.join_from(BUG, RUN, RUN.c.id == BUG.c.run, isouter=True)
     return [
-        _counts(row, trials.get(row.seq, []), seen.get(row.seq, []), advised.get(row.seq, []))
+        _counts(row, trials[row.seq], seen[row.seq], advised[row.seq])
         for row in ledger.db.execute(joined.where(own).order_by(BUG.c.seq))
     ]
 
@@ -175,16 +174,20 @@ def gained(ledger: Ledger) -> dict[str, dict[str, int]]:
     lessons = select(lesson, func.min(TRIAL.c.made_at)).join_from(TRIAL, BUG).where(own)
     lessons = lessons.where(lesson != "").group_by(lesson)
     demands = select(BUG.c.demand, func.min(BUG.c.created_at)).where(own, BUG.c.demand != "")
-    alike = select(BUG.c.category, BUG.c.signature, BUG.c.created_at).where(own)
+    alike = func.row_number().over(
+        partition_by=(BUG.c.category, BUG.c.signature), order_by=BUG.c.seq
+    )
+    bugs = select(BUG.c.seq, BUG.c.created_at, alike.label("n")).where(own).subquery()
     seen = select(OBSERVATION.c.text, OBSERVATION.c.first_at)
     notes = select(NOTE.c.text, func.min(NOTE.c.made_at)).where(NOTE.c.project == ledger.project)
-    first: dict[str, Mapping[Any, str]] = {
+    first = {
         "insights": _pairs(ledger, lessons.where(outcome == TrialOutcome.PASSED.value)),
         "constraints": {
             **_pairs(ledger, lessons.where(outcome == TrialOutcome.FAILED.value)),
             **_pairs(ledger, demands.group_by(BUG.c.demand)),
         },
-        "patterns": _since_when_repeated(ledger.db.execute(alike.order_by(BUG.c.seq))),
+        # A pattern is known since the second of the bugs that failed alike.
+        "patterns": _pairs(ledger, select(bugs.c.seq, bugs.c.created_at).where(bugs.c.n == 2)),
         "observations": {
             **_pairs(ledger, seen.where(OBSERVATION.c.project == ledger.project)),
             **_pairs(ledger, notes.group_by(NOTE.c.text)),
@@ -203,23 +206,11 @@ def _pairs(ledger: Ledger, asked: Select[Any]) -> dict[str, str]:
 
 def _rows_by_bug(ledger: Ledger, table: Table, *names: str) -> dict[int, list[Any]]:
     """Return columns of ``table`` by the project's bugs, in the order of the rows."""
-    found: dict[int, list[Any]] = {}
+    found: dict[int, list[Any]] = defaultdict(list)
     own = select(BUG.c.seq).where(BUG.c.project == ledger.project)
     asked = select(table.c.bug, *(table.c[name] for name in names)).where(table.c.bug.in_(own))
     for row in ledger.db.execute(asked.order_by(*table.primary_key)):
-        found.setdefault(int(row.bug), []).append(row)
-    return found
-
-
-def _since_when_repeated(rows: Iterable[Any]) -> dict[tuple[str, str], str]:
-    """Return per category and signature of several bugs when the second of them began."""
-    first: set[tuple[str, str]] = set()
-    found: dict[tuple[str, str], str] = {}
-    for category, signature, began in rows:
-        key = (str(category), str(signature))
-        if key in first:
-            found.setdefault(key, str(began))
-        first.add(key)
+        found[row.bug].append(row)
     return found
 
 

@@ -140,15 +140,12 @@ class BugStore:
         if self._path is not None and (why := without_folder(self._path)):
             return StoreError(why, slug="no-folder")
         reason = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
-        if not self.is_local:
-            return StoreError(
-                f"The memory in {self._shown} can't be used ({redacted(reason)}). See that it can "
-                "be reached and written, or give another --bayesloc-memory.",
-                slug="memory-unusable",
-            )
+        then = ": this run's bugs are not remembered. See that it can be written"
+        if not self.is_local:  # what the run showed goes to an outbox
+            then = ". See that it can be reached and written"
         return StoreError(
-            f"The memory in {self._shown} can't be used ({redacted(reason)}): this run's bugs are "
-            "not remembered. See that it can be written, or give another --bayesloc-memory.",
+            f"The memory in {self._shown} can't be used ({redacted(reason)}){then}, or give "
+            "another --bayesloc-memory.",
             slug="memory-unusable",
         )
 
