@@ -268,8 +268,6 @@ class Run:
         workspace: The checkout that it was made in.
         made_at: In UTC.
         revision: Of git, empty if unknown.
-        n_passed: Tests.
-        n_failed: Tests.
         kind: ``normal`` or ``infrastructure``.
         arm: ``on`` or ``off``: whether advice is shown.
         number: In its project, from 1; 0 until it is written.
@@ -335,32 +333,28 @@ def clipped(text: str, length: int) -> str:
 def is_contradicted(constraint: str, functions: Iterable[str]) -> bool:
     """Whether a constraint is about one of ``functions``, which are at fault or were fixed.
 
-    ``check needs n > 0`` is no condition of the domain if ``check`` itself is wrong.
+    ``check needs n > 0`` is no condition of the domain if ``check`` itself is wrong. As the rules
+    word it, a constraint begins with what it is about: the function, what holds it, or its module.
+    A language model words it in its own way: it is about each function that it names.
 
     Args:
-        constraint: As the rules word it: it begins with what it is about. A language model words
-            it in its own way: it is about each function that it names.
+        constraint: In words.
         functions: As ``file qualname``.
     """
     by_rules, _, by_model = constraint.partition(LLM_MARK)
     named = set(_WORD.findall(by_model))
     about = _ABOUT.search(by_rules)
+    name = about["name"].strip("'") if about else ""
     for function in functions:
         file, _, qualname = function.partition(" ")
-        if qualname.rpartition(".")[2] in named:
-            return True
-        if about is not None and _is_about(about, file, qualname):
+        module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        if (
+            qualname.rpartition(".")[2] in named
+            or (name and f"{qualname}.".startswith(f"{name}."))
+            or (about and about["module"] and f".{module}".endswith(f".{name}"))
+        ):
             return True
     return False
-
-
-def _is_about(about: re.Match[str], file: str, qualname: str) -> bool:
-    """Whether a match of ``_ABOUT`` names a function, what holds it, or its module."""
-    name = about["name"].strip("'")
-    if f"{qualname}.".startswith(f"{name}."):
-        return True
-    module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    return bool(about["module"]) and f".{module}".endswith(f".{name}")
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:

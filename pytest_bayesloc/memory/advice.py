@@ -58,12 +58,13 @@ class Adviser:
                 tried.
         """
         before = retrieval.first_of_its_run(self._ledger, event.bug)
+        check = symptom.first_check
         advice = replace(
             event,
             record=self._ledger.bugs([event.bug])[event.bug],
             similar=tuple(self.similar(symptom, before=before)),
             origin=origin,
-            first_check=_first_check(symptom),
+            first_check=f"{symptom.constraint}: check it first at {check}" if check else "",
         )
         return replace(advice, loop=self._loop(advice, symptom, helping)) if self._warns else advice
 
@@ -171,12 +172,6 @@ def keep_feedback(
                 judged = case.judged.items()
                 verdicts = [(use, name_of(where), said) for (use, where), said in judged]
                 feedback.add_verdicts(ledger, bug, case.guide, verdicts)
-
-
-def _first_check(symptom: Symptom) -> str:
-    """Return ``check needs n > 0: check it first at shop/cart.py:12 in Cart.add``."""
-    where = symptom.first_check
-    return f"{symptom.constraint}: check it first at {where}" if where else ""
 
 
 def _why(query: Entry, entry: Entry | None) -> str:

@@ -82,25 +82,21 @@ class Episodes:
         """Return per group its open bug: by its tests, else by its fingerprints."""
         rules = self._ledger.rules()
         by_id = {record.id: bug for bug, record in open_bugs.items()}
+        symptoms = {bug: record.symptom for bug, record in open_bugs.items()}
         found: list[int | None] = []
         for group in groups:
             prints, tests = group.fingerprints, {*group.tests}
             decided = [bug for f in prints if (bug := by_id.get(rules.get(f, "-"))) is not None]
-            shared = {
-                bug: (
-                    len(tests.intersection(record.symptom.tests)),
-                    len(record.symptom.fingerprints & prints),
-                )
-                for bug, record in open_bugs.items()
-            }
-            best = max(shared, key=lambda bug: (shared[bug], -bug), default=None)
             if all(rules.get(f) == "" for f in prints):
-                best = FORGOTTEN
-            elif decided:
-                best = min(decided)
-            elif best is not None and shared[best] == (0, 0):
-                best = None
-            found.append(best)
+                found.append(FORGOTTEN)
+                continue
+            shared = {
+                bug: (len(tests.intersection(known.tests)), len(known.fingerprints & prints))
+                for bug, known in symptoms.items()
+            }
+            alike = (bug for bug in shared if shared[bug] != (0, 0))
+            best = max(alike, key=lambda bug: (shared[bug], -bug), default=None)
+            found.append(min(decided, default=best))
         return found
 
     def _origin(

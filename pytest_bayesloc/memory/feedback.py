@@ -36,8 +36,8 @@ def add_advice(
     shown: bool,
 ) -> None:
     """Keep the advice on a bug: the functions that fixed similar bugs, and the kinds of loops."""
-    values = row(ADVICE, run=run, suggested=suggested, loops=loops, was_shown=shown)
-    ledger.db.execute(insert(ADVICE).values(bug=bug, helped=None, **values))
+    own = {"bug": bug, "run": run, "was_shown": shown, "helped": None}
+    ledger.put(ADVICE, suggested=suggested, loops=loops, **own)
 
 
 def judge_advice(ledger: Ledger, bug: int, fixed: Collection[str]) -> None:
@@ -66,8 +66,7 @@ def add_verdicts(
     for use in {use for use, _ in rows}:
         ledger.db.execute(delete(JUDGED).where(own & (JUDGED.c.use == use)))
     for (use, where), verdict in rows.items():
-        values = row(JUDGED, guide=guide, use=use, location=where, verdict=verdict)
-        ledger.db.execute(insert(JUDGED).values(bug=bug, **values))
+        ledger.put(JUDGED, bug=bug, guide=guide, use=use, location=where, verdict=verdict)
 
 
 def judge_verdicts(ledger: Ledger, bug: int, fixed: Collection[str]) -> None:

@@ -36,7 +36,7 @@ from pytest_bayesloc.memory.schema import (
 from pytest_bayesloc.memory.store import chunks, row, written
 
 if TYPE_CHECKING:
-    from sqlalchemy import Column, Connection, RowMapping, Select
+    from sqlalchemy import Column, Connection, RowMapping, Select, Table
 
 # The fates of a bug's tests.
 FAILING, PASSING, GONE, WEAKENED = "failing", "passing", "gone", "weakened"
@@ -49,13 +49,18 @@ class Ledger:
         self.db = connection
         self.project: str = written(BUG.c.project, project)
 
+    def put(self, table: Table, *sources: object, **values: object) -> int:
+        """Insert a row as ``store.row`` makes it, and return its number, if the table has them."""
+        inserted = self.db.execute(insert(table).values(**row(table, *sources, **values)))
+        return key_of(inserted.inserted_primary_key) if "seq" in table.c else 0
+
     # -- runs
 
     def add_run(self, run: Run) -> int:
         """Add a run and return its number in the project."""
-        values = row(RUN, run, project=self.project, number=self.next_number())
-        self.db.execute(insert(RUN).values(**values))
-        return int(values["number"])
+        number = self.next_number()
+        self.put(RUN, run, project=self.project, number=number)
+        return number
 
     def next_number(self) -> int:
         """Return the number of the next run in the project."""
@@ -92,15 +97,8 @@ class Ledger:
     def add(self, record: BugRecord) -> int:
         """Add a record without trials and return its number in the store."""
         symptom = record.symptom
-        values = row(
-            BUG,
-            record,
-            symptom,
-            project=self.project,
-            demand=symptom.constraint,
-            run=record.session,
-        )
-        bug = key_of(self.db.execute(insert(BUG).values(**values)).inserted_primary_key)
+        own = {"project": self.project, "demand": symptom.constraint, "run": record.session}
+        bug = self.put(BUG, record, symptom, **own)
         self.add_failures(bug, symptom)
         return bug
 
@@ -129,18 +127,15 @@ class Ledger:
 
     def add_failure(self, bug: int, fingerprint: str, signature: str, tags: Iterable[str]) -> None:
         """Add a failure of a bug, to be found by its words."""
-        values = row(FAILURE, fingerprint=fingerprint, signature=signature)
-        inserted = self.db.execute(insert(FAILURE).values(bug=bug, **values))
-        made = key_of(inserted.inserted_primary_key)
-        text = " ".join([values["signature"], *sorted(tags)])
+        made = self.put(FAILURE, bug=bug, fingerprint=fingerprint, signature=signature)
+        text = " ".join([written(FAILURE.c.signature, signature), *sorted(tags)])
         rows = [{"word": word, "failure": made} for word in numbered(words(text), self.project)]
         if rows:
             self.db.execute(insert(POSTING), sorted(rows, key=lambda posting: posting["word"]))
 
     def see(self, bug: int, run: Run, sighting: Sighting, executed: frozenset[str]) -> None:
         """Add a sighting of a bug in a run in which its failing tests ``executed`` functions."""
-        values = row(SIGHTING, sighting, run, run=run.id)
-        self.db.execute(insert(SIGHTING).values(bug=bug, **values))
+        self.put(SIGHTING, sighting, run, run=run.id, bug=bug)
         self._update(bug, seen_at=sighting.seen_at, executed=executed)
 
     def revisions(self) -> dict[int, str]:
@@ -174,8 +169,7 @@ class Ledger:
 
     def add_trial(self, bug: int, trial: DebugTrial, run: str) -> None:
         """Add a trial."""
-        values = row(TRIAL, trial, trial.edit, run=run)
-        self.db.execute(insert(TRIAL).values(bug=bug, **values))
+        self.put(TRIAL, trial, trial.edit, run=run, bug=bug)
 
     def reword(self, bug: int, trial: DebugTrial) -> None:
         """Replace the words on a trial of a bug."""
@@ -241,8 +235,7 @@ class Ledger:
 
     def add_note(self, bug: int | None, text: str, at: datetime) -> None:
         """Add a person's note."""
-        values = row(NOTE, project=self.project, text=text, made_at=at)
-        self.db.execute(insert(NOTE).values(bug=bug, **values))
+        self.put(NOTE, project=self.project, bug=bug, text=text, made_at=at)
 
     def rules(self) -> dict[str, str]:
         """Return per fingerprint that a person decided about, the bug's id; empty: forget it."""
@@ -254,8 +247,7 @@ class Ledger:
         for fingerprint in sorted(set(fingerprints)):
             where = (RULE.c.project == self.project) & (RULE.c.fingerprint == fingerprint)
             self.db.execute(delete(RULE).where(where))
-            values = {"project": self.project, "fingerprint": fingerprint, "bug": bug_id}
-            self.db.execute(insert(RULE).values(**values))
+            self.put(RULE, project=self.project, fingerprint=fingerprint, bug=bug_id)
 
     def observe(self, kind: str, text: str, at: datetime) -> None:
         """Add an observation of the world, or count it once more."""
@@ -264,8 +256,7 @@ class Ledger:
         again = row(OBSERVATION, last_at=at)
         counted = update(OBSERVATION).where(*where).values(n=OBSERVATION.c.n + 1, **again)
         if not self.db.execute(counted).rowcount:
-            first = row(OBSERVATION, n=1, first_at=at, last_at=at)
-            self.db.execute(insert(OBSERVATION).values(**key, **first))
+            self.put(OBSERVATION, **key, n=1, first_at=at, last_at=at)
 
     # -- rows to values
 

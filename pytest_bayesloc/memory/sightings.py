@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -136,30 +137,25 @@ class Observer:
     ) -> dict[int, PassingSighting]:
         """Find per open bug its tests that did not fail, and the edits since they ran.
 
-        Args:
-            open_bugs: By their numbers.
-            revisions: Per bug, the git revision that it was last seen at.
-            recorded: Of this run.
+        The ``revisions`` of git are those at which the bugs were last seen.
         """
         ran = {**recorded.excused, **dict.fromkeys(recorded.verdicts, "")} if open_bugs else {}
         found = {
             bug: self._not_failed(record, ran, recorded.verdicts)
             for bug, record in open_bugs.items()
         }
-        passed = [bug for bug, sighting in found.items() if sighting.passed]
-        back = [{new: old for old, new in found[bug].moved.items()} for bug in passed]
-        groups = [
-            sorted(names.get(test, test) for test in found[bug].passed)
-            for bug, names in zip(passed, back, strict=True)
-        ]
-        last = self._past.edits(groups, [revisions.get(bug, "") for bug in passed])
-        for bug, edit, net in zip(passed, last, self._past.net_edits(groups), strict=True):
+        tests: dict[int, list[str]] = {}
+        for bug, sighting in found.items():
+            if sighting.passed:
+                before = {new: old for old, new in sighting.moved.items()}
+                tests[bug] = sorted(before.get(test, test) for test in sighting.passed)
+        groups = list(tests.values())
+        last = self._past.edits(groups, [revisions.get(bug, "") for bug in tests])
+        for bug, edit, net in zip(tests, last, self._past.net_edits(groups), strict=True):
             if edit is not None:
                 # Tries that were left in the code are no part of the fix.
-                changes = edit if net is None else narrowed(net, edit)
-                self.changes[bug] = changes
-                own = self._fixed(found[bug], edit, changes)
-                found[bug] = replace(own, weakened=_weakened(edit, own.passed))
+                self.changes[bug] = edit if net is None else narrowed(net, edit)
+                found[bug] = self._fixed(found[bug], edit, self.changes[bug])
         return found
 
     def _fixed(self, sighting: PassingSighting, last: Changes, net: Changes) -> PassingSighting:
@@ -174,6 +170,7 @@ class Observer:
             edit=edit_of(last),
             net=replace(edit_of(net), mistake=mistake_of(net)),
             proven=tuple(map(name_of, proven)),
+            weakened=_weakened(last, sighting.passed),
         )
 
     def _not_failed(
@@ -195,10 +192,9 @@ class Observer:
     def _moved(self, missing: Sequence[str], ran: Collection[str]) -> dict[str, str]:
         """Find tests of files that are gone: each is the only one that ran under its name."""
         lost = {n for n in missing if self._sources.read(n.partition("::")[0]) is None}
-        names: dict[str, list[str]] = {n.partition("::")[2]: [] for n in lost}
-        for node_id in ran if names else ():
-            if (name := node_id.partition("::")[2]) in names:
-                names[name].append(node_id)
+        names: dict[str, list[str]] = defaultdict(list)
+        for node_id in ran if lost else ():
+            names[node_id.partition("::")[2]].append(node_id)
         found = {n: names[n.partition("::")[2]] for n in lost}
         return {old: new[0] for old, new in found.items() if len(new) == 1}
 
@@ -206,11 +202,9 @@ class Observer:
         """Whether the test's file still defines it, run or not."""
         file, *names = re.sub(r"\[.*", "", node_id).split("::")
         text = self._sources.read(file)
-        if text is None:
-            return False
-        return (
-            not names or re.search(rf"\b(?:def|class)\s+{re.escape(names[-1])}\b", text) is not None
-        )
+        if text is None or not names:
+            return text is not None
+        return re.search(rf"\b(?:def|class)\s+{re.escape(names[-1])}\b", text) is not None
 
 
 def _weakened(changes: Changes, passed: Collection[str]) -> frozenset[str]:

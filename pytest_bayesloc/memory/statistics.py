@@ -75,9 +75,7 @@ def rows_of(
 ) -> list[StatisticsRow]:
     """Sum up bugs by month, by arm where there are two, and in all.
 
-    Args:
-        bugs: All of them.
-        gained: Per month, how much was learned of each of ``KNOWN``.
+    Per month, ``gained`` has how much was learned of each of ``KNOWN``.
     """
     months = sorted({bug.month for bug in bugs} | gained.keys())
     totals = accumulate((Counter(gained.get(month, {})) for month in months), operator.add)

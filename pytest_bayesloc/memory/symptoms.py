@@ -3,6 +3,8 @@
 Fingerprints are the same on every machine and after every move. Precision comes first: two failures
 with one fingerprint are taken for the same bug, so whatever is only similar gets another one.
 
+Files are named from ``rootdir``, an absolute path; ``read`` returns the locations of one.
+
 Reference:
     docs/memory.md, section "Fingerprint".
 """
@@ -54,11 +56,6 @@ def fingerprint(failure: Failure, read: ReadMap, rootdir: str = "") -> str:
     are alike.
     No path, no line number and no message is part of it. Where there is no frame, the masked
     message has to do.
-
-    Args:
-        failure: The failure.
-        read: The locations of a file.
-        rootdir: Absolute path of the project.
     """
     where = _innermost(failure, read) or masked(failure.message, rootdir)
     digest = text_digest(f"{failure.exc_type}\n{where}", 16)
@@ -185,12 +182,8 @@ def symptom_of(
 ) -> Symptom:
     """Describe failing tests that probably share a fault.
 
-    Args:
-        failures: Theirs.
-        suspects: The likeliest locations with their probabilities, best first.
-        read: The locations of a file.
-        rootdir: Absolute path of the project.
-        in_test: Whether the tests or their data cause the error.
+    The ``suspects`` are the likeliest locations with their probabilities, best first; ``in_test``
+    is whether the tests or their data cause the error.
     """
     first = failures[0]
     constraints = (constraint_of(failure, read, rootdir) for failure in failures)
@@ -240,9 +233,7 @@ def without_contradicted(symptom: Symptom) -> Symptom:
 def hypothesis_of(symptom: Symptom, raised_at: str) -> str:
     """Return the likeliest place, where the error was raised, and what was demanded there.
 
-    Args:
-        symptom: As far as it is known, without a hypothesis.
-        raised_at: Where the exception was raised, in words; empty if nobody knows.
+    Where it was ``raised_at`` is in words, empty if nobody knows.
     """
     parts = []
     if symptom.suspects and symptom.p_first >= MIN_HYPOTHESIS:
@@ -329,11 +320,6 @@ def constraint_of(failure: Failure, read: ReadMap, rootdir: str) -> str:
 
     It is the condition of a guard that fired, read from its source, or what Python's own
     message says about a call or a name.
-
-    Args:
-        failure: The failure.
-        read: The locations of a file of the project.
-        rootdir: Absolute path of the project, from which other files are named too.
     """
     if guard := _demand(failure, read, rootdir):
         return clipped(guard, LESSON_LENGTH)

@@ -63,12 +63,7 @@ AT_ONCE = 200  # bugs that are read at once
 
 
 def export(connection: Connection, project: str | None = None) -> Iterator[str]:
-    """Yield the lines of a memory.
-
-    Args:
-        connection: Of the store, in a transaction.
-        project: Whose; None for all.
-    """
+    """Yield the lines of a memory, of one project or of all."""
     yield json.dumps({"format": FORMAT})
 
     def own(table: Table) -> Any:  # noqa: ANN401 - a condition
@@ -122,11 +117,7 @@ def _safe(row: Row) -> Row:
 
 
 def import_lines(connection: Connection, lines: Iterable[str]) -> Counter[str]:
-    """Import all of ``lines``, and count per kind of line how many were new.
-
-    Args:
-        connection: Of the store, in a transaction that writes.
-        lines: As ``export`` yields them.
+    """Import ``lines`` as ``export`` yields them, and count per kind how many were new.
 
     Raises:
         StoreError: If one of them was not made by ``export``; the message has its number.
@@ -182,18 +173,15 @@ def _same(db: Connection, row: Row, failures: list[Row]) -> int | None:
     found = db.execute(select(BUG.c.seq).where(BUG.c.id == row["id"])).scalar()
     if found is not None or row["state"] != BugState.OPEN.value:
         return found
-    fingerprints = [failure["fingerprint"] for failure in failures]
-    for chunk in chunks(fingerprints):
-        asked = (
-            select(BUG.c.seq)
-            .join_from(BUG, FAILURE, FAILURE.c.bug == BUG.c.seq)
-            .where(BUG.c.project == row["project"], BUG.c.state == BugState.OPEN.value)
-            .where(FAILURE.c.fingerprint.in_(chunk))
-            .order_by(BUG.c.seq)
-            .limit(1)
-        )
-        found = db.execute(asked).scalar()
-        if found is not None:
+    alike = (
+        select(BUG.c.seq)
+        .join_from(BUG, FAILURE, FAILURE.c.bug == BUG.c.seq)
+        .where(BUG.c.project == row["project"], BUG.c.state == BugState.OPEN.value)
+        .order_by(BUG.c.seq)
+    )
+    for chunk in chunks([failure["fingerprint"] for failure in failures]):
+        asked = alike.where(FAILURE.c.fingerprint.in_(chunk))
+        if (found := db.execute(asked).scalar()) is not None:
             return int(found)
     return None
 
@@ -201,12 +189,11 @@ def _same(db: Connection, row: Row, failures: list[Row]) -> int | None:
 def _bring_up_to_date(db: Connection, bug: int, row: Row) -> None:
     """Update a known bug that was seen later, or has ended."""
     here = db.execute(select(BUG).where(BUG.c.seq == bug)).mappings().one()
-    values = {}
-    if row["seen_at"] > here["seen_at"]:
-        values = {name: row[name] for name in ("seen_at", "executed")}
+    names = ["seen_at", "executed"] if row["seen_at"] > here["seen_at"] else []
     if here["state"] == BugState.OPEN.value != row["state"]:
-        values |= {name: row[name] for name in ("state", "root_cause", "completed_at")}
-    if values:
+        names += ["state", "root_cause", "completed_at"]
+    if names:
+        values = {name: row[name] for name in names}
         db.execute(update(BUG).where(BUG.c.seq == bug).values(**values))
 
 
@@ -219,17 +206,13 @@ def _add_children(db: Connection, table: Table, bug: int, rows: list[Row]) -> No
         newest = select(func.max(TRIAL.c.number)).where(TRIAL.c.bug == bug)
         start = int(db.execute(newest).scalar() or 0)
         new = [row | {"number": n} for n, row in enumerate(new, start + 1)]
-    if table is FAILURE:
-        _import_failures(db, bug, new)
-    else:
-        _insert(db, table, [row | {"bug": bug} for row in new])
-
-
-def _import_failures(db: Connection, bug: int, rows: list[Row]) -> None:
+    new = [row | {"bug": bug} for row in new]
+    if table is not FAILURE:
+        _insert(db, table, new)
+        return
     project, tags = db.execute(select(BUG.c.project, BUG.c.tags).where(BUG.c.seq == bug)).one()
-    for row in rows:
-        values = _values(FAILURE, row | {"bug": bug})
-        Ledger(db, project).add_failure(**values, tags=json.loads(tags))
+    for row in new:
+        Ledger(db, project).add_failure(**_values(FAILURE, row), tags=json.loads(tags))
 
 
 def _observation(db: Connection, row: Row) -> bool:
@@ -277,7 +260,7 @@ def _value(column: Column[Any], value: Any) -> Any:  # noqa: ANN401 - of any col
     Raises:
         TypeError: If it does not.
     """
-    wanted: Any = column.type.python_type
+    wanted = column.type.python_type
     if value is None and column.nullable:
         return None
     if wanted is float and isinstance(value, int):
@@ -348,14 +331,9 @@ def outbox_of(folder: Path, url: str) -> Path:
 
 
 def send(path: Path, to: BugStore, warn: Callable[[str], None]) -> None:
-    """Send the content of an outbox, and delete from it what was sent.
+    """Send the content of the outbox ``path``, and delete from it what was sent.
 
     A kill at any point sends it again: the other side knows runs and bugs by their ids.
-
-    Args:
-        path: Of the outbox.
-        to: The shared memory.
-        warn: Told if the file is damaged.
 
     Raises:
         StoreError: If it can't be sent; it waits for the next time then.
