@@ -262,34 +262,27 @@ class GitHistory:
     def __init__(self, rootdir: Path, sources: Sources) -> None:
         self._rootdir = rootdir
         self._sources = sources
-        self._changes: dict[str, Changes] = {}
-
-    @cached_property
-    def _commits(self) -> dict[str, str]:
-        """The newest ones that changed Python files, by their names in words."""
-        newest = first_parents(self._rootdir, N_STATES + 1, PYTHON, limit_s=LOOK_S)
-        return {_in_words(commit): commit.id for commit in newest}
+        self._changes: dict[Commit, Changes] = {}
 
     @cached_property
     def _tracked(self) -> frozenset[str]:
         """The files in git: of these, those that don't differ did not change."""
         return tracked(self._rootdir)
 
-    def states(self) -> Sequence[str]:
-        """Return the newest commits, the last one only where something is not committed."""
-        states = list(self._commits)
-        first = 0 if states and self.changes(states[0]).files else 1
-        return states[first:]
+    def states(self) -> Sequence[Commit]:
+        """Return the newest commits of Python code, the last only if some is not committed."""
+        newest = first_parents(self._rootdir, N_STATES + 1, PYTHON, limit_s=LOOK_S)
+        first = 0 if newest and self.changes(newest[0]).files else 1
+        return newest[first:]
 
-    def changes(self, state: str) -> Changes:
+    def changes(self, state: Commit) -> Changes:
         """Return the changes since one of ``states``."""
         if state not in self._changes:
-            commit = self._commits[state]
-            found = self.changes_from(commit)
+            found = self.changes_from(state.id)
             # Taking a new file back could take away what tests import: of its code nothing is said.
-            new = _differing(self._rootdir, [commit], "A", PYTHON)
+            new = _differing(self._rootdir, [state.id], "A", PYTHON)
             known = (found.known | self._tracked).difference(new)
-            self._changes[state] = replace(found, known=known, commit=state)
+            self._changes[state] = replace(found, known=known, commit=_in_words(state))
         return self._changes[state]
 
     def changes_from(self, commit: str) -> Changes:

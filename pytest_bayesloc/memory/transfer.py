@@ -59,7 +59,6 @@ ONCE: Mapping[str, tuple[Table, tuple[str, ...]]] = {
     "fix_pattern": (FIX_PATTERN, ("project", "pattern", "bug")),
 }
 OWN_NUMBERS = frozenset({"seq", "bug"})
-AT_ONCE = 200  # bugs that are read at once
 
 
 def export(connection: Connection, project: str | None = None) -> Iterator[str]:
@@ -73,8 +72,8 @@ def export(connection: Connection, project: str | None = None) -> Iterator[str]:
     yield from (_line("run", dict(row)) for row in connection.execute(runs).mappings())
     bugs = select(BUG.c.seq).where(own(BUG)).order_by(BUG.c.seq)
     numbers = list(connection.execute(bugs).scalars())
-    for start in range(0, len(numbers), AT_ONCE):
-        yield from _bugs(connection, numbers[start : start + AT_ONCE])
+    for chunk in chunks(numbers):
+        yield from _bugs(connection, chunk)
     for table in (OBSERVATION, RULE, FIX_PATTERN):
         for row in connection.execute(select(table).where(own(table))).mappings():
             yield _line(table.name, dict(row))
@@ -83,7 +82,7 @@ def export(connection: Connection, project: str | None = None) -> Iterator[str]:
     yield from (_line("note", _without_numbers(row)) for row in notes)
 
 
-def _bugs(connection: Connection, numbers: list[int]) -> Iterator[str]:
+def _bugs(connection: Connection, numbers: Sequence[int]) -> Iterator[str]:
     rows = connection.execute(select(BUG).where(BUG.c.seq.in_(numbers))).mappings().all()
     children: dict[int, dict[str, list[Row]]] = {number: {} for number in numbers}
     for table in CHILDREN:

@@ -12,6 +12,7 @@ from pytest_bayesloc.history.git import (
     MAX_SILENT,
     N_STATES,
     Bisection,
+    Commit,
     GitHistory,
     last_passing,
 )
@@ -25,11 +26,11 @@ class Past(GitHistory):
     first_passing: int
     tried: list[int] = field(default_factory=list)
 
-    def states(self) -> list[str]:
-        return [str(at) for at in range(self.n)]
+    def states(self) -> list[Commit]:
+        return [Commit(id=str(at), name="", date="", subject="") for at in range(self.n)]
 
-    def changes(self, state: str) -> Changes:
-        return Changes(commit=state)
+    def changes(self, state: Commit) -> Changes:
+        return Changes(commit=state.id)
 
     def passes(self, changes: Changes) -> bool:
         self.tried.append(int(changes.commit))

@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.history.changes import Changes, FileChange
-from pytest_bayesloc.history.git import GitHistory
+from pytest_bayesloc.history.git import Commit, GitHistory
 from pytest_bayesloc.inspection.strategies.counterfactual import (
     MAX_FAILING,
     MAX_SETS,
@@ -71,12 +71,12 @@ class Past(GitHistory):
     since: dict[str, Changes]
     asked: list[str] = field(default_factory=list)
 
-    def states(self) -> list[str]:
-        return list(self.since)
+    def states(self) -> list[Commit]:
+        return [Commit(id=name, name=name, date="", subject="") for name in self.since]
 
-    def changes(self, state: str) -> Changes:
-        self.asked.append(state)
-        return self.since[state]
+    def changes(self, state: Commit) -> Changes:
+        self.asked.append(state.id)
+        return self.since[state.id]
 
 
 def taken_back(patch: InspectionPatch) -> str:
