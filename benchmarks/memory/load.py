@@ -19,7 +19,7 @@ from uuid import uuid4
 from sqlalchemy import func, select
 
 from pytest_bayesloc.domain.advice import Advice
-from pytest_bayesloc.domain.bug import BugRecord, BugState, Category, Run, Symptom, TestFailure
+from pytest_bayesloc.domain.bug import BugRecord, BugState, Category, Run, Symptom
 from pytest_bayesloc.memory.advice import Adviser
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import BUG
@@ -49,13 +49,12 @@ def drawn(rng: random.Random) -> BugRecord:
     module = f"module{rng.randrange(2_000)}"
     function = f"{module}.function{rng.randrange(20_000)}"
     made_at = datetime.now(timezone.utc)
-    failure = TestFailure(
-        node_id=f"tests/test_{rng.randrange(5_000)}.py::test_{rng.randrange(100_000)}",
-        fingerprint=f"1:{rng.getrandbits(64):016x}",
-        signature=signature,
-    )
+    node_id = f"tests/test_{rng.randrange(5_000)}.py::test_{rng.randrange(100_000)}"
+    fingerprint = f"1:{rng.getrandbits(64):016x}"
     symptom = Symptom(
-        failures=(failure,),
+        failing={node_id: fingerprint},
+        signatures={fingerprint: signature},
+        errors=frozenset({signature}),
         signature=signature,
         category=rng.choice(list(Category)),
         hypothesis=f"likeliest place: {function}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping  # noqa: TC003 - records are converted by their annotations
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - records are converted by their annotations
 from enum import Enum
@@ -66,34 +67,16 @@ class BugState(str, Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestFailure:
-    """The failure of one test.
-
-    Attributes:
-        node_id: Of the test, or of a file that could not be collected.
-        fingerprint: Tells its failure from others.
-        signature: Type of the exception and its message, masked.
-        place: The function of the code, or of the test, where it was raised or left; the file,
-            where there is no such function.
-    """
-
-    __test__ = False  # not a test for pytest
-
-    node_id: str
-    fingerprint: str
-    signature: str
-    place: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Symptom:
     """A group of failing tests in a run.
 
     A bug record keeps what comes before ``first_check``, the rest is of the run alone.
 
     Attributes:
-        failures: One a test of the group.
-        signature: That of most of them.
+        failing: Per node id, of a test or of a file that could not be collected, the fingerprint of
+            its failure, which tells it from others.
+        signatures: Per fingerprint, the type of the exception and its message, masked.
+        signature: That of most tests.
         category: By rules.
         tags: Types, functions and modules that the failure names.
         error: The message as it was, with where it came from.
@@ -111,9 +94,11 @@ class Symptom:
         untested: Files that were edited and that no test of the run imports, if nothing else was.
         code_state: Digest of the code that they executed.
         test_state: Digest of the tests.
+        errors: Signatures, each with the function that the exception was raised in or left last.
     """
 
-    failures: tuple[TestFailure, ...]
+    failing: Mapping[str, str]
+    signatures: Mapping[str, str]
     signature: str
     category: Category
     hypothesis: str
@@ -132,6 +117,7 @@ class Symptom:
     untested: tuple[str, ...] = ()
     code_state: str = ""
     test_state: str = ""
+    errors: frozenset[str] = frozenset()
 
     @property
     def believed(self) -> tuple[str, ...]:
@@ -141,12 +127,12 @@ class Symptom:
     @property
     def tests(self) -> tuple[str, ...]:
         """Node ids of the group."""
-        return tuple(failure.node_id for failure in self.failures)
+        return tuple(self.failing)
 
     @property
     def fingerprints(self) -> frozenset[str]:
         """Fingerprints of the group."""
-        return frozenset(failure.fingerprint for failure in self.failures)
+        return frozenset(self.failing.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -204,8 +204,7 @@ class Episodes:
             command: Digest of pytest's arguments; empty if anything was edited.
         """
         executed = frozenset().union(*(group.executed for group in groups))
-        failures = [failure for group in groups for failure in group.failures]
-        errors = sorted({f"{failure.signature}\0{failure.place}" for failure in failures})
+        errors = sorted(frozenset().union(*(group.errors for group in groups)))
         failing = sorted(node_id for node_id, fate in fates.items() if fate == FAILING)
         top = {suspect for group in groups for suspect in group.suspects[:N_TOP]}
         sighting = Sighting(

@@ -106,12 +106,11 @@ class Ledger:
         """Add the tests of a symptom and their failures, as far as they are new."""
         known = select(FAILURE.c.fingerprint).where(FAILURE.c.bug == bug)
         fingerprints = set(self.db.execute(known).scalars())
-        for failure in symptom.failures:
-            if failure.fingerprint not in fingerprints:
-                fingerprints.add(failure.fingerprint)
-                self.add_failure(bug, failure.fingerprint, failure.signature, symptom.tags)
+        for fingerprint, signature in symptom.signatures.items():
+            if fingerprint not in fingerprints:
+                self.add_failure(bug, fingerprint, signature, symptom.tags)
         present = self.fates(bug)
-        now = {written(TEST.c.node_id, f.node_id): f.fingerprint for f in symptom.failures}
+        now = {written(TEST.c.node_id, name): found for name, found in symptom.failing.items()}
         added = [
             {"bug": bug, "node_id": node_id, "fingerprint": fingerprint, "fate": FAILING}
             for node_id, fingerprint in now.items()
@@ -294,7 +293,9 @@ def _record(
     trials: Sequence[dict[str, Any]],
     notes: Sequence[dict[str, Any]],
 ) -> BugRecord:
-    symptom = own | {"failures": failures, "constraint": own["demand"]}
+    failing = {failure["node_id"]: failure["fingerprint"] for failure in failures}
+    signatures = {failure["fingerprint"]: failure["signature"] for failure in failures}
+    symptom = own | {"failing": failing, "signatures": signatures, "constraint": own["demand"]}
     record = {
         "symptom": symptom,
         "session": own["run"],

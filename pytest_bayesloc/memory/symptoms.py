@@ -30,7 +30,6 @@ from pytest_bayesloc.domain.bug import (
     SIGNATURE_LENGTH,
     Category,
     Symptom,
-    TestFailure,
     clipped,
     is_contradicted,
 )
@@ -190,19 +189,18 @@ def symptom_of(
     checks = (first_check(failure, read, rootdir) for failure in failures)
     raised_at = _place(first)
     error = f"{first.exc_type}: {first.message}\n{raised_at}".strip()
-    described = tuple(
-        TestFailure(
-            node_id=failure.node_id,
-            fingerprint=fingerprint(failure, read, rootdir),
-            signature=_signature(failure, rootdir),
-            place=_function(failure, read),
-        )
-        for failure in failures
-    )
+    prints = [fingerprint(failure, read, rootdir) for failure in failures]
+    masks = [_signature(failure, rootdir) for failure in failures]
+    places = [_function(failure, read) for failure in failures]
+    signatures: dict[str, str] = {}
+    for found, mask in zip(prints, masks, strict=True):
+        signatures.setdefault(found, mask)
     symptom = Symptom(
-        failures=described,
+        failing={failure.node_id: found for failure, found in zip(failures, prints, strict=True)},
+        signatures=signatures,
+        errors=frozenset(f"{mask}\0{place}" for mask, place in zip(masks, places, strict=True)),
         # The most frequent one; of equally many, the first.
-        signature=Counter(failure.signature for failure in described).most_common(1)[0][0],
+        signature=Counter(masks).most_common(1)[0][0],
         category=_category(first, in_test=in_test),
         hypothesis="",
         tags=frozenset(_tags(failures, suspects, read)),

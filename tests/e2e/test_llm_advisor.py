@@ -17,7 +17,6 @@ from pytest_bayesloc.domain.bug import (
     CodeEdit,
     Run,
     Symptom,
-    TestFailure,
 )
 from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.location import Location
@@ -151,7 +150,8 @@ def test_prompts_are_no_longer_than_was_said(tmp_path: Path) -> None:
 
 NOW = datetime(2026, 11, 23, tzinfo=timezone.utc)
 SYMPTOM = Symptom(
-    failures=(TestFailure(node_id="t.py::test_add", fingerprint="1:a", signature="E: 1"),),
+    failing={"t.py::test_add": "1:a"},
+    signatures={"1:a": "E: 1"},
     signature="E: 1",
     category=Category.OTHER,
     hypothesis="",

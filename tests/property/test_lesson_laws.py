@@ -21,7 +21,6 @@ from pytest_bayesloc.domain.bug import (
     DebugTrial,
     Run,
     Symptom,
-    TestFailure,
 )
 from pytest_bayesloc.memory import episodes
 from pytest_bayesloc.memory.advice import Adviser
@@ -84,10 +83,11 @@ def failed_as_a_model_says(
 
 def symptom_of(step: Step) -> Symptom:
     signature = f"ValueError: wrong {step.error}"
-    failure = TestFailure(node_id=step.test, fingerprint=f"1:{step.error}", signature=signature)
     return without_contradicted(
         Symptom(
-            failures=(failure,),
+            failing={step.test: f"1:{step.error}"},
+            signatures={f"1:{step.error}": signature},
+            errors=frozenset({signature}),
             signature=signature,
             category=Category.VALUE_ERROR,
             hypothesis="",

@@ -39,7 +39,7 @@ def pytest_bayesloc_localized(config: pytest.Config, faults: Sequence[Fault]) ->
             rows.append(
                 {
                     "test": failure.node_id,
-                    "fingerprint": symptom.failures[0].fingerprint,
+                    "fingerprint": symptom.failing[failure.node_id],
                     "signature": symptom.signature,
                     "category": symptom.category.value,
                     "tags": sorted(symptom.tags),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import create_engine
 
-from pytest_bayesloc.domain.bug import Category, CodeEdit, Run, Symptom, TestFailure
+from pytest_bayesloc.domain.bug import Category, CodeEdit, Run, Symptom
 from pytest_bayesloc.memory.episodes import Episodes
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import METADATA
@@ -32,10 +32,9 @@ def symptom(  # noqa: PLR0913 - all of it has a default
     in_test: bool = False,
 ) -> Symptom:
     return Symptom(
-        failures=tuple(
-            TestFailure(node_id=test, fingerprint=fingerprint, signature=signature)
-            for test in tests
-        ),
+        failing=dict.fromkeys(tests, fingerprint),
+        signatures={fingerprint: signature},
+        errors=frozenset({signature}),
         signature=signature,
         category=Category.VALUE_ERROR,
         hypothesis="a guess",

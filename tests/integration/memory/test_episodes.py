@@ -35,7 +35,7 @@ def test_failure_without_an_open_record_begins_one(story: Story) -> None:
     (event,) = story.run(red(what))
 
     record = only(story, event.bug)
-    assert replace(record.symptom, executed=frozenset()) == what
+    assert replace(record.symptom, executed=frozenset(), errors=what.errors) == what
     assert record.symptom.executed == red().executed
     assert (record.state, record.session, record.plan) == (BugState.OPEN, "run1", "a plan")
     assert event.kind == "begun"

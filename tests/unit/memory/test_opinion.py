@@ -13,7 +13,6 @@ from pytest_bayesloc.domain.bug import (
     CodeEdit,
     DebugTrial,
     Symptom,
-    TestFailure,
     TrialOutcome,
 )
 from pytest_bayesloc.memory.loops import kind_of, second_opinion
@@ -23,7 +22,8 @@ AT = datetime(2026, 11, 24, tzinfo=timezone.utc)
 
 def symptom(p_first: float = 0.95, *suspects: str) -> Symptom:
     return Symptom(
-        failures=(TestFailure(node_id="t.py::test_a", fingerprint="f", signature="E"),),
+        failing={"t.py::test_a": "f"},
+        signatures={"f": "E"},
         signature="E",
         category=Category.VALUE_ERROR,
         hypothesis="",
