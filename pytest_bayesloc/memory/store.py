@@ -73,7 +73,7 @@ class BugStore:
         """
         seen = identity(self._path) if self._path is not None else None
         try:
-            self._prepare()
+            self._prepare(seen)
             with self._begun(write=write) as connection:
                 yield connection
         except (SQLAlchemyError, sqlite3.Error, OSError) as error:
@@ -90,11 +90,10 @@ class BugStore:
                 connection.execute(text("SELECT pg_advisory_xact_lock(20261122)"))
             yield connection
 
-    def _prepare(self) -> None:
+    def _prepare(self, seen: tuple[int, int] | None) -> None:
         """Create the tables, or bring them up to date; set a damaged file aside, once."""
         if self._is_ready:
             return
-        seen = identity(self._path) if self._path is not None else None
         try:
             self._migrate()
         except (DatabaseError, ValueError) as error:
@@ -123,7 +122,10 @@ class BugStore:
                 for name, value in (("version", VERSION), ("least", LEAST)):
                     connection.execute(META.insert().values(name=name, value=str(value)))
                 return
-            migrate(connection, version)
+            for change in MIGRATIONS[version - 1 :]:
+                change(connection)
+            is_it = META.c.name == "version"
+            connection.execute(META.update().where(is_it).values(value=str(VERSION)))
 
     def _set_aside(self, error: Exception, seen: tuple[int, int] | None) -> str:
         """Set the file aside if it is damaged, and return a sentence on it; empty if it is not."""
@@ -148,14 +150,6 @@ class BugStore:
             "another --bayesloc-memory.",
             slug="memory-unusable",
         )
-
-
-def migrate(connection: Connection, version: int) -> None:
-    """Bring tables of an older ``version`` up to date."""
-    for step, change in enumerate(MIGRATIONS[version - 1 :], version):
-        change(connection)
-        is_it = META.c.name == "version"
-        connection.execute(META.update().where(is_it).values(value=str(step + 1)))
 
 
 # -- values as columns hold them

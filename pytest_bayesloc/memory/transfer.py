@@ -299,7 +299,11 @@ def deliver(
     try:
         with opened(url) as store:
             send(outbox, store, note)
-            return _told_twice(store, tell)
+            try:
+                return tell(store)
+            except StoreError:  # a connection that was cut kept nothing: once more over a new one
+                store.close()
+                return tell(store)
     except StoreError as error:
         if error.slug not in {"memory-unusable", "memory-newer"}:
             raise
@@ -313,15 +317,6 @@ def deliver(
         "run that reaches the memory. (memory-offline)"
     )
     return kept
-
-
-def _told_twice(store: BugStore, tell: Callable[[BugStore], Remembered]) -> Remembered:
-    """Tell once more over a new connection, if the first one was cut: nothing was kept by it."""
-    try:
-        return tell(store)
-    except StoreError:
-        store.close()
-        return tell(store)
 
 
 def outbox_of(folder: Path, url: str) -> Path:
