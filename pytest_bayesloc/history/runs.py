@@ -162,6 +162,8 @@ MAX_FILES = 5_000
 class PastRuns:
     """The run that begins now, beside those before it.
 
+    The methods on edits raise ``StoreError`` if the snapshots can't be read.
+
     Args:
         rootdir: Of the project.
         path: Of the file in which snapshots of the project are kept.
@@ -224,9 +226,6 @@ class PastRuns:
             groups: Node ids.
             revisions: Of each group, the git revision that it last ran at, which is asked where
                 this checkout saw no run; empty if unknown.
-
-        Raises:
-            StoreError: If the snapshots can't be read.
         """
         known = self._compared(self._snapshots.last_runs(groups))
         return [
@@ -238,9 +237,6 @@ class PastRuns:
         """Return per group of tests the changes since they first failed; None if unknown.
 
         What was tried and taken back in between is none of them.
-
-        Raises:
-            StoreError: If the snapshots can't be read.
         """
         return self._compared(self._snapshots.first_failed(groups))
 

@@ -78,6 +78,8 @@ CREATE TABLE tried (         -- how tests ended on older commits
 class SnapshotStore:
     """A file of the project's own that two runs may write at once.
 
+    Each method raises ``StoreError`` if it can't be read or written.
+
     Args:
         path: The file, made where there is none.
         warn: Told once if a damaged file had to be set aside.
@@ -99,8 +101,8 @@ class SnapshotStore:
         The files are by their paths relative to rootdir; the start is of the run, as ``time_ns``.
 
         Raises:
-            StoreError: If it can't be written, or a file was written during the run: nobody knows
-                which of its texts the tests saw, so nothing is noted.
+            StoreError: Also if a file was written during the run: nobody knows which of its texts
+                the tests saw, so nothing is noted.
         """
         if not (passed or failed) or not files:
             return
@@ -138,9 +140,6 @@ class SnapshotStore:
             groups: Node ids; that of a file, which could not be collected, stands for its tests.
             present: Node ids of this run.
             code: Whether texts of Python files are wanted, or those of all others.
-
-        Raises:
-            StoreError: If it can't be read.
         """
         look_up = partial(_passed_as, present={storable(n) for n in present})
         return self._found(groups, [look_up], code=code)
@@ -149,27 +148,17 @@ class SnapshotStore:
         """Return per group the texts on which its tests last ran; None if unknown.
 
         Those on which they failed, or where none did, passed.
-
-        Raises:
-            StoreError: If it can't be read.
         """
         return self._found(groups, [partial(_of_table, "failed"), _passed])
 
     def first_failed(self, groups: Sequence[Sequence[str]]) -> list[Texts | None]:
-        """Return per group the texts on which its tests failed first since they passed.
-
-        Raises:
-            StoreError: If it can't be read.
-        """
+        """Return per group the texts on which its tests failed first since they passed."""
         return self._found(groups, [partial(_of_table, "begun")])
 
     def note_tried(self, place: str, revision: str, verdicts: Mapping[str, str]) -> None:
         """Keep how tests ended on a commit, by node id: ``pass``, ``fail`` or nothing.
 
         The ``place`` is a digest of what is installed.
-
-        Raises:
-            StoreError: If it can't be written.
         """
         with self._open() as db:
             db.executemany(
@@ -183,11 +172,7 @@ class SnapshotStore:
             )
 
     def tried(self, place: str, node_ids: Collection[str]) -> dict[str, dict[str, str]]:
-        """Return what is kept of ``note_tried``, by commit and node id.
-
-        Raises:
-            StoreError: If it can't be read.
-        """
+        """Return what is kept of ``note_tried``, by commit and node id."""
         found: dict[str, dict[str, str]] = {}
         if not self.path.is_file():
             return found
