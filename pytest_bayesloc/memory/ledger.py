@@ -224,8 +224,7 @@ class Ledger:
         if n > limit:
             closed = select(BUG.c.seq).where(own, BUG.c.state != BugState.OPEN.value)
             oldest = closed.order_by(BUG.c.seq).limit(n - limit)
-            for bug in self.db.execute(oldest).scalars().all():
-                self.delete(int(bug))
+            self.db.execute(delete(BUG).where(BUG.c.seq.in_(oldest)))
 
     def _update(self, bug: int, **values: object) -> None:
         self.db.execute(update(BUG).where(BUG.c.seq == bug).values(**row(BUG, **values)))
