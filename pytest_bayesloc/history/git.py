@@ -336,21 +336,17 @@ class Bisection:
         failing: The oldest one known to fail, of those younger than ``passing``; -1: the code of
             now.
         passing: The youngest one known to pass.
+        silent: Those that could not say.
         n_tried: How many of them were tried.
     """
 
     def __init__(self, n_states: int) -> None:
         self._last = n_states - 1
         self._reach: int | None = 0 if n_states else None  # while steps double
-        self._silent: set[int] = set()
+        self.silent: set[int] = set()
         self.failing = -1
         self.passing: int | None = None
         self.n_tried = 0
-
-    @property
-    def n_silent(self) -> int:
-        """The number of states that could not say."""
-        return len(self._silent)
 
     def next(self) -> int | None:
         """Return the state to try; None if no more is to be learned."""
@@ -358,11 +354,11 @@ class Bisection:
             return self._reach
         older = self.passing
         if older is None:
-            older = min((at for at in self._silent if at > self.failing), default=self.failing)
+            older = min((at for at in self.silent if at > self.failing), default=self.failing)
         between = range(self.failing + 1, older)
-        if len(self._silent.intersection(between)) > MAX_SILENT:
+        if len(self.silent.intersection(between)) > MAX_SILENT:
             return None
-        untried = (at for at in between if at not in self._silent)
+        untried = (at for at in between if at not in self.silent)
         return min(untried, key=lambda at: abs(2 * at - self.failing - older), default=None)
 
     def take(self, at: int, passes: bool | None) -> None:
@@ -371,7 +367,7 @@ class Bisection:
         if at == self._reach:
             self._reach = None if passes or at == self._last else min(2 * at + 1, self._last)
         if passes is None:
-            self._silent.add(at)
+            self.silent.add(at)
         elif passes:
             self.passing = at
         else:

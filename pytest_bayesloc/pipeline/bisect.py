@@ -247,8 +247,8 @@ def words_of(commits: Sequence[Commit], search: Bisection, tests: Sequence[str])
     if not commits:
         return f"git knows no commits here: the one that broke {named} is not searched."
     steps = f"{search.n_tried} of {len(commits)} commits tried"
-    if search.n_silent:
-        steps += f", {search.n_silent} of them could not run the tests"
+    if search.silent:
+        steps += f", {len(search.silent)} of them could not run the tests"
     if search.passing is None:
         return f"No commit was found on which {named} passes ({steps})."
     return f"{_culprit(commits, search.failing, search.passing, named)} ({steps})."
