@@ -28,7 +28,7 @@ from pytest_bayesloc.domain.bug import (
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.memory.feedback import judge_advice, judge_verdicts
 from pytest_bayesloc.memory.ledger import FAILING, GONE, PASSING, WEAKENED, Ledger
-from pytest_bayesloc.memory.sightings import PassingSighting
+from pytest_bayesloc.memory.sightings import PassingSighting, name_of_test
 from pytest_bayesloc.memory.symptoms import short_name
 
 UNSEEN_AFTER = timedelta(days=30)
@@ -292,9 +292,8 @@ def _fate(node_id: str, before: str, sighting: PassingSighting) -> str:
     """Return the fate of a test that passes: weakened until somebody edits it again."""
     if node_id in sighting.weakened:
         return WEAKENED
-    file, *names = node_id.partition("[")[0].split("::")
     edited = () if sighting.edit is None else sighting.edit.functions
-    is_held = before == WEAKENED and f"{file} {'.'.join(names)}" not in edited
+    is_held = before == WEAKENED and name_of_test(node_id) not in edited
     return WEAKENED if is_held else PASSING
 
 

@@ -170,7 +170,7 @@ class Observer:
             edit=edit_of(last),
             net=replace(edit_of(net), mistake=mistake_of(net)),
             proven=tuple(map(name_of, proven)),
-            weakened=_weakened(last, sighting.passed),
+            weakened=weakened(last, sighting.passed),
         )
 
     def _not_failed(
@@ -207,23 +207,23 @@ class Observer:
         return re.search(rf"\b(?:def|class)\s+{re.escape(names[-1])}\b", text) is not None
 
 
-def _weakened(changes: Changes, passed: Collection[str]) -> frozenset[str]:
+def weakened(changes: Changes, passed: Collection[str]) -> frozenset[str]:
     """Return which tests pass since they check less; nothing if code was edited as well."""
-    names = frozenset() if changes.code else weakened(changes)
-    known = {n: n.partition("[")[0].split("::") for n in passed}
-    return frozenset(
-        n for n, (file, *inner) in known.items() if f"{file} {'.'.join(inner)}" in names
-    )
-
-
-def weakened(changes: Changes) -> frozenset[str]:
-    """Return the tests, as ``file qualname``, that check less than they did."""
-    return frozenset(
+    if changes.code:
+        return frozenset()
+    names = {
         name_of(unit.location)
         for change in changes.files.values()
         for old, unit in change.units
         if old is not None and unit.location.is_test and _total(unit.node) < _total(old.node)
-    )
+    }
+    return frozenset(node_id for node_id in passed if name_of_test(node_id) in names)
+
+
+def name_of_test(node_id: str) -> str:
+    """Return ``file qualname`` of a test's function."""
+    file, *names = node_id.partition("[")[0].split("::")
+    return f"{file} {'.'.join(names)}"
 
 
 def _total(function: ast.AST) -> int:

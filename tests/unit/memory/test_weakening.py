@@ -15,7 +15,7 @@ def is_weakened(before: str, now: str) -> bool:
         for text in (before, now)
     )
     changes = Changes(files={"test_a.py": FileChange(before=then, now=new)})
-    return weakened(changes) == {"test_a.py test_a"}
+    return weakened(changes, ["test_a.py::test_a"]) == {"test_a.py::test_a"}
 
 
 @pytest.mark.parametrize(
