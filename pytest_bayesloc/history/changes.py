@@ -313,10 +313,8 @@ def state_of(locations: Iterable[Location], read: Callable[[str], SourceMap | No
     for where in set(locations):
         source = read(where.file)
         if source is not None and (unit := source.unit(where)) is not None:
-            text = source.text if source.is_broken else _text(shape(unit.node))
-            texts.append(f"{where.qualname}\0{text}")
+            parts = [source.text]
+            if not source.is_broken:
+                parts = [p.__name__ if isinstance(p, type) else repr(p) for p in shape(unit.node)]
+            texts.append("\0".join((where.qualname, *parts)))
     return text_digest("\n".join(sorted(texts)), DIGEST)
-
-
-def _text(parts: Sequence[object]) -> str:
-    return "\0".join(part.__name__ if isinstance(part, type) else repr(part) for part in parts)

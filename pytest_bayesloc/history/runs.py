@@ -141,17 +141,13 @@ def followed(
             others.remove(best)
     made = {file: "" for file in others if is_new(file)}
     present = {moved.get(file, file): text for file, text in texts.items()} | made
-    return present, frozenset(name for old in moved for name in _module_names(old))
+    # The import root is unknown: ``shop/cart.py`` may be ``shop.cart`` or ``cart``.
+    modules = [old.removesuffix(".py").removesuffix("/__init__").split("/") for old in moved]
+    return present, frozenset(".".join(m[i:]) for m in modules for i in range(len(m)))
 
 
 def _lines(text: str) -> frozenset[str]:
     return frozenset(line.strip() for line in text.splitlines()) - {""}
-
-
-def _module_names(file: str) -> list[str]:
-    """Return ``shop.cart`` and ``cart`` of ``shop/cart.py``: the import root is unknown."""
-    parts = file.removesuffix(".py").removesuffix("/__init__").split("/")
-    return [".".join(parts[i:]) for i in range(len(parts))]
 
 
 #: Folders of other people's code, and how many files are looked at for edits that no test sees.

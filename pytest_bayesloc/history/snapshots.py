@@ -258,21 +258,17 @@ def _begun(path: Path) -> sqlite3.Connection:
     try:
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("BEGIN IMMEDIATE")
-        _prepare(db)
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version == 0:
+            for statement in SCHEMA.split(";\n"):
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {VERSION}")
+        elif version != VERSION:
+            raise sqlite3.DatabaseError(f"it is of version {version}, not {VERSION}")  # noqa: TRY301 - a damaged file
     except BaseException:
         db.close()  # which rolls back
         raise
     return db
-
-
-def _prepare(db: sqlite3.Connection) -> None:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version == 0:
-        for statement in SCHEMA.split(";\n"):
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version = {VERSION}")
-    elif version != VERSION:
-        raise sqlite3.DatabaseError(f"it is of version {version}, not {VERSION}")
 
 
 def _noted(db: sqlite3.Connection, name: str, path: Path) -> str:
