@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.result import Fault
-    from pytest_bayesloc.fixes.search import SearchResult
+    from pytest_bayesloc.fixes.search import Search
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.options.option import Launch
     from pytest_bayesloc.options.settings import Settings
@@ -48,7 +48,7 @@ class LocalizationSession:
         self._past = past_runs(self.context)
         if settings.refusal:
             self.context.note(settings.refusal)
-        self._tries: Sequence[SearchResult] = ()
+        self._tries: Sequence[Search | None] = ()
 
     @cached_property
     def _memory(self) -> Remembering:

@@ -17,11 +17,11 @@ from pytest_bayesloc.fixes.mutations.constants import (
     Sides,
     constant_edits,
     imported_by,
+    other_value,
     sides_of,
     used_by,
     values_of,
 )
-from pytest_bayesloc.fixes.mutations.variables import other_value
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.fixes.syntax import COMPARED, Text
 from pytest_bayesloc.fixes.tasks import MAX_FAILURES, N_SUSPECTS, test_text

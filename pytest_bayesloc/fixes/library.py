@@ -16,14 +16,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import chain, islice
 
+from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level, ToolRecord
+from pytest_bayesloc.domain.ports import Clock
 from pytest_bayesloc.domain.texts import bm25, masked, words
 from pytest_bayesloc.fixes.definition import PRIORITIES, Tool, ToolOrigin
 from pytest_bayesloc.fixes.project import Project, Proposal, Propose, Task
 from pytest_bayesloc.fixes.syntax import tree_of
 
 N_BEST = 3
+N_JUDGED = 5  # questions to a judge: an answer takes seconds and money, a dry run neither
+SLOW_S = 5.0  # for an answer
 LEAST = 0.1  # similarity below which a tool is for something else
 MAX_PROPOSALS = 8  # of one tool for one file
 LIMIT_S = 2.0  # to search a pattern of a user
@@ -167,6 +172,82 @@ class Library:
             -self.record(tool.name).worth,
             tool.name,
         )
+
+
+class ToolRunner:
+    """Asks the tools that an error calls for; one that fails, or takes long, is asked no more.
+
+    Args:
+        library: The tools.
+        project: What tools may ask about the project.
+        judge: Whether a tool, described in words, is for a task; None if it can't tell. Asked
+            about tools that don't match for sure.
+        note: Tells the user.
+        clock: Monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        project: Project,
+        judge: Callable[[Task, str], bool | None],
+        note: Callable[[str], None],
+        clock: Clock,
+    ) -> None:
+        self.library = library
+        self._project = project
+        self._judge = judge
+        self._note = note
+        self._clock = clock
+        self._left_out: set[str] = set()
+        self._judged: dict[tuple[str, str, str], bool | None] = {}
+
+    def matches(self, tasks: Sequence[Task]) -> list[tuple[Tool, float]]:
+        """The tools that the errors of ``tasks`` call for, each with its best similarity."""
+        errors = dict.fromkeys(task.error for task in tasks)
+        found: dict[str, tuple[Tool, float]] = {}
+        for tool, similarity in chain.from_iterable(map(self.library.search, errors)):
+            if tool.name not in found or found[tool.name][1] < similarity:
+                found[tool.name] = tool, similarity
+        return list(found.values())
+
+    def is_for(self, tool: Tool, similarity: float, task: Task) -> bool:
+        """Whether a tool may change the file of ``task``, and nobody says that it is not for it."""
+        if not tool.may_change(task.filename):
+            return False
+        if similarity > self.library.record(tool.name).sure_from and tool.auto_apply:
+            return True
+        asked = tool.name, task.error, task.filename
+        if asked not in self._judged and len(self._judged) < N_JUDGED:
+            self._judged[asked] = self._judge(task, tool.description)
+        return self._judged.get(asked) is not False  # where nobody knows, the dry run decides
+
+    def ask(self, tool: Tool, task: Task) -> list[Proposal]:
+        """The proposals of a tool for ``task``."""
+        if tool.propose is None or tool.name in self._left_out:
+            return []
+        started = self._clock()
+        why = ""
+        made: list[Proposal] = []
+        try:
+            made = list(islice(tool.propose(task, self._project), MAX_PROPOSALS))
+        except ToolError as error:
+            why = str(error)
+        except Exception as error:  # noqa: BLE001 - a tool may be anybody's
+            why = (
+                f"The fix tool {tool.name} failed ({type(error).__name__}: {error}): it is left "
+                "out of this run. (broken-tool)"
+            )
+        spent_s = self._clock() - started
+        if not why and spent_s > SLOW_S:
+            why = (
+                f"The fix tool {tool.name} took {spent_s:.0f} s for an answer: it is not asked "
+                "again in this run. (broken-tool)"
+            )
+        if why:
+            self._left_out.add(tool.name)
+            self._note(why)
+        return made
 
 
 def _similarities(error: str, tools: Sequence[Tool]) -> list[float]:

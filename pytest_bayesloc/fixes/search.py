@@ -6,153 +6,39 @@ Reference:
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import lru_cache
 from itertools import chain, filterfalse, islice, tee
 from typing import TypeAlias
 
-from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.ports import Clock
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.source import SourceMap, lines_of
+from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.check import CHANGE, EDIT, TOOL, Candidate, Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
-from pytest_bayesloc.fixes.library import MAX_PROPOSALS, N_BEST, Library
+from pytest_bayesloc.fixes.library import N_BEST, ToolRunner
 from pytest_bayesloc.fixes.plausibility import TAKES_AWAY, doubt_of, weight, with_rivals
-from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.steps import joined, merged, progress
+from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.history.changes import name_of
 
 MAX_STEPS = 4
 N_BASES = 4  # candidates of one step that are gone on with
-N_JUDGED = 5  # questions to a judge: an answer takes seconds and money, a dry run neither
-SLOW_S = 5.0  # for an answer
 ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # candidates that are tried before one that works is enough
 WINDOW = 3 * BATCH  # edits of which the likeliest are tried first
+STEPS = "steps"  # the stage of a candidate that is made of several
+Span = tuple[int, int, list[str]]
 STORED = "stale-snapshot"  # the tool that finds stored values
 
 
 NextStep: TypeAlias = tuple[Sequence[Task], Iterable[Candidate]]
 
 
-class ToolRunner:
-    """Asks the tools that an error calls for; one that fails, or takes long, is asked no more.
-
-    Args:
-        library: The tools.
-        project: What tools may ask about the project.
-        judge: Whether a tool, described in words, is for a task; None if it can't tell. Asked
-            about tools that don't match for sure.
-        note: Tells the user.
-        clock: Monotonic seconds.
-    """
-
-    def __init__(
-        self,
-        library: Library,
-        project: Project,
-        judge: Callable[[Task, str], bool | None],
-        note: Callable[[str], None],
-        clock: Clock,
-    ) -> None:
-        self.library = library
-        self._project = project
-        self._judge = judge
-        self._note = note
-        self._clock = clock
-        self._left_out: set[str] = set()
-        self._judged: dict[tuple[str, str, str], bool | None] = {}
-
-    def matches(self, tasks: Sequence[Task]) -> list[tuple[Tool, float]]:
-        """The tools that the errors of ``tasks`` call for, each with its best similarity."""
-        errors = dict.fromkeys(task.error for task in tasks)
-        found: dict[str, tuple[Tool, float]] = {}
-        for tool, similarity in chain.from_iterable(map(self.library.search, errors)):
-            if tool.name not in found or found[tool.name][1] < similarity:
-                found[tool.name] = tool, similarity
-        return list(found.values())
-
-    def is_for(self, tool: Tool, similarity: float, task: Task) -> bool:
-        """Whether a tool may change the file of ``task``, and nobody says that it is not for it."""
-        if not tool.may_change(task.filename):
-            return False
-        if similarity > self.library.record(tool.name).sure_from and tool.auto_apply:
-            return True
-        asked = tool.name, task.error, task.filename
-        if asked not in self._judged and len(self._judged) < N_JUDGED:
-            self._judged[asked] = self._judge(task, tool.description)
-        return self._judged.get(asked) is not False  # where nobody knows, the dry run decides
-
-    def ask(self, tool: Tool, task: Task) -> list[Proposal]:
-        """The proposals of a tool for ``task``."""
-        if tool.propose is None or tool.name in self._left_out:
-            return []
-        started = self._clock()
-        why = ""
-        made: list[Proposal] = []
-        try:
-            made = list(islice(tool.propose(task, self._project), MAX_PROPOSALS))
-        except ToolError as error:
-            why = str(error)
-        except Exception as error:  # noqa: BLE001 - a tool may be anybody's
-            why = (
-                f"The fix tool {tool.name} failed ({type(error).__name__}: {error}): it is left "
-                "out of this run. (broken-tool)"
-            )
-        spent_s = self._clock() - started
-        if not why and spent_s > SLOW_S:
-            why = (
-                f"The fix tool {tool.name} took {spent_s:.0f} s for an answer: it is not asked "
-                "again in this run. (broken-tool)"
-            )
-        if why:
-            self._left_out.add(tool.name)
-            self._note(why)
-        return made
-
-
-@dataclass(kw_only=True)
-class SearchResult:
-    """The result of a search.
-
-    Attributes:
-        verified: The best first.
-        shown: Changes of tests, which nobody checks.
-        rejected: Candidates that were not run or broke something, with the reason.
-        attempts: Per tool, how many candidates of it were run, and how many were verified.
-        failed: Keys of the candidates that are no fix.
-        n_spared: Candidates that were not run, since they are known to be none.
-        is_out_of_time: Whether time ran out before all was tried.
-        nearest: What came nearest of those with which some failing tests pass, and others not.
-        seconds: Wall seconds that it took.
-    """
-
-    verified: list[Checked] = field(default_factory=list)
-    shown: list[Candidate] = field(default_factory=list)
-    rejected: list[tuple[Candidate, str]] = field(default_factory=list)
-    attempts: dict[str, tuple[int, int]] = field(default_factory=dict)
-    failed: list[str] = field(default_factory=list)
-    n_spared: int = 0
-    is_out_of_time: bool = False
-    nearest: Checked | None = None
-    seconds: float = 0.0
-
-    @property
-    def n_tried(self) -> int:
-        """The number of candidates that were run."""
-        return sum(n for n, _ in self.attempts.values())
-
-    @property
-    def functions(self) -> Mapping[str, Sequence[str]]:
-        """Per tool with a verified fix, what its best one changes, as ``file qualname``."""
-        return {
-            checked.candidate.name: [name_of(where) for where in checked.targets]
-            for checked in reversed(self.verified)
-        }
-
-
 class Search:
-    """One search.
+    """One search, and what it found.
 
     Args:
         tools: Asks the tools.
@@ -164,6 +50,15 @@ class Search:
 
     Attributes:
         last: The candidate that was checked last, with what came of it.
+        verified: The best first.
+        shown: Changes of tests, which nobody checks.
+        rejected: Candidates that were not run or broke something, with the reason.
+        attempts: Per tool, how many candidates of it were run, and how many were verified.
+        failed: Keys of the candidates that are no fix.
+        n_spared: Candidates that were not run, since they are known to be none.
+        is_out_of_time: Whether time ran out before all was tried.
+        nearest: What came nearest of those with which some failing tests pass, and others not.
+        seconds: Wall seconds that it took.
     """
 
     def __init__(
@@ -181,11 +76,33 @@ class Search:
         self._refusal = refusal
         self._test_files = test_files
         self._known = known
-        self.last: Checked | None = None
+        self._started = checker.clock()
         self._seen: set[str] = set()
         self._bases: list[tuple[tuple[int, int], Checked]] = []
         self._edits: list[Candidate] = []
-        self._result = SearchResult()
+        self.last: Checked | None = None
+        self.verified: list[Checked] = []
+        self.shown: list[Candidate] = []
+        self.rejected: list[tuple[Candidate, str]] = []
+        self.attempts: dict[str, tuple[int, int]] = {}
+        self.failed: list[str] = []
+        self.n_spared = 0
+        self.is_out_of_time = False
+        self.nearest: Checked | None = None
+        self.seconds = 0.0
+
+    @property
+    def n_tried(self) -> int:
+        """The number of candidates that were run."""
+        return sum(n for n, _ in self.attempts.values())
+
+    @property
+    def functions(self) -> Mapping[str, Sequence[str]]:
+        """Per tool with a verified fix, what its best one changes, as ``file qualname``."""
+        return {
+            checked.candidate.name: [name_of(where) for where in checked.targets]
+            for checked in reversed(self.verified)
+        }
 
     def run(
         self,
@@ -195,7 +112,7 @@ class Search:
         generated: Iterable[Candidate] | None = None,
         constants: Iterable[Candidate] = (),
         spare_s: float = 0.0,
-    ) -> SearchResult:
+    ) -> None:
         """Search until a stage finds something, or time is up.
 
         Args:
@@ -210,7 +127,6 @@ class Search:
         Raises:
             ExecutionError: If tests can't be run again.
         """
-        result = self._result
         stages = [self._by_tools(tasks), self._by_steps(), _likeliest(edits), self._by_steps()]
         if generated is not None:
             first, second = tee(edits)
@@ -219,13 +135,13 @@ class Search:
         stages.append(_batches(self._unless_stored(constants)))
         for stage in stages:
             self._check_all(stage, spare_s)
-            if result.verified or result.is_out_of_time:
+            if self.verified or self.is_out_of_time:
                 break
         # An edit keeps what was meant by a change; to take it back does not.
-        if not result.verified:
+        if not self.verified:
             self._check_all(_batches(taken_back))
-        result.verified = with_rivals(sorted(result.verified, key=self._order))
-        return result
+        self.verified = with_rivals(sorted(self.verified, key=self._order))
+        self.seconds = self._checker.clock() - self._started
 
     # -- stages: batches of candidates; after each, it would do to have found something
 
@@ -250,7 +166,7 @@ class Search:
 
     def _unless_stored(self, constants: Iterable[Candidate]) -> Iterator[Candidate]:
         """Yield constants, but none to fit a value that is stored: that may be stale."""
-        if not any(STORED in hint.tools for hint in self._result.shown):
+        if not any(STORED in hint.tools for hint in self.shown):
             yield from constants
 
     def _following(self, base: Checked) -> Iterator[Candidate]:
@@ -290,23 +206,23 @@ class Search:
     def _check_all(self, batches: Iterable[Iterable[Candidate]], spare_s: float = 0.0) -> None:
         for batch in batches:
             for candidate in batch:
-                if len(self._result.verified) >= ENOUGH:
+                if len(self.verified) >= ENOUGH:
                     return
                 if self._checker.left_s() <= spare_s:
-                    self._result.is_out_of_time = True
+                    self.is_out_of_time = True
                     return
                 self._consider(candidate)
-            if any(not checked.doubt for checked in self._result.verified):
+            if any(not checked.doubt for checked in self.verified):
                 return
 
     def _consider(self, candidate: Candidate) -> None:
-        self._result.n_spared += candidate.key in self._known
+        self.n_spared += candidate.key in self._known
         is_idle = candidate.after == candidate.before and candidate.level is not Level.DISPLAY
         if is_idle or candidate.key in (self._known | self._seen):
             return
         self._seen.add(candidate.key)
         if candidate.level is Level.DISPLAY:
-            self._result.shown.append(candidate)
+            self.shown.append(candidate)
             return
         if candidate.file in self._test_files:
             return
@@ -314,31 +230,31 @@ class Search:
         # What a change replaced was there, and ran.
         why = self._refusal(candidate) if is_code and candidate.stage != CHANGE else ""
         if why:
-            self._result.rejected.append((candidate, why))
-            self._result.failed.append(candidate.key)
+            self.rejected.append((candidate, why))
+            self.failed.append(candidate.key)
         else:
             self._check(candidate)
 
     def _check(self, candidate: Candidate) -> None:
         checked = self.last = self._checker.check(candidate)
-        n, n_verified = self._result.attempts.get(candidate.name, (0, 0))
+        n, n_verified = self.attempts.get(candidate.name, (0, 0))
         is_verified = checked.status is Status.VERIFIED
-        self._result.attempts[candidate.name] = (n + 1, n_verified + is_verified)
+        self.attempts[candidate.name] = (n + 1, n_verified + is_verified)
         if checked.status in {Status.BREAKS, Status.STILL_FAILS}:
-            self._result.failed.append(candidate.key)
+            self.failed.append(candidate.key)
         if is_verified:
-            self._result.verified.append(replace(checked, doubt=doubt_of(candidate)))
+            self.verified.append(replace(checked, doubt=doubt_of(candidate)))
         elif checked.status is Status.BREAKS:
-            self._result.rejected.append((candidate, checked.why))
+            self.rejected.append((candidate, checked.why))
         elif checked.status is Status.STILL_FAILS:
             self._keep_base(checked)
 
     def _keep_base(self, checked: Checked) -> None:
         """Keep what made progress: more changes may follow."""
         candidate = checked.candidate
-        nearest = self._result.nearest
+        nearest = self.nearest
         if checked.n_green > (nearest.n_green if nearest is not None else 0):
-            self._result.nearest = checked
+            self.nearest = checked
         if candidate.stage == EDIT:  # alone it may be half of what is needed
             self._edits.append(candidate)
         is_by_tools = self._tools.library.names.issuperset(candidate.tools)
@@ -369,3 +285,97 @@ def _likeliest(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]
     remaining = iter(candidates)
     while window := list(islice(remaining, WINDOW)):
         yield from _batches(sorted(window, key=weight, reverse=True))
+
+
+# -- several changes as one, and how far one that is no fix yet has come
+
+
+def joined(first: Candidate, second: Candidate) -> Candidate:
+    """Return both changes as one.
+
+    Args:
+        first: A change, or several.
+        second: A change of the text that ``first`` leaves behind.
+    """
+    parts = {part.file: part for part in first.parts_by_file()}
+    own = parts.pop(second.file, None)
+    return replace(
+        second,
+        tools=(*first.tools, *second.tools),
+        stage=STEPS,
+        level=max(first.level, second.level, key=list(Level).index),
+        before=second.before if own is None else own.before,
+        message=f"{first.message}; {second.message}",
+        target=second.target if own is None else None,
+        companions=tuple(parts.values()),
+    )
+
+
+def merged(first: Candidate, second: Candidate) -> Candidate | None:
+    """Return two changes of the code as it is as one; None if they touch the same lines."""
+    after = first.texts.get(second.file)
+    if after is None:
+        return joined(first, second)
+    start, end, lines = _span(second.before, second.after)
+    spans = _spans(second.before, after)
+    if any(start <= e and s <= end for s, e, _ in spans):
+        return None
+    text = lines_of(second.before)
+    for s, e, new in sorted([*spans, (start, end, lines)], reverse=True):
+        text[s:e] = new
+    return joined(first, replace(second, after="".join(text)))
+
+
+def progress(checked: Checked, *, strictly: bool = False) -> tuple[int, int]:
+    """Return how far a change has brought the failing tests; ``(0, 0)`` is nowhere.
+
+    Args:
+        checked: A candidate with which some tests still fail.
+        strictly: Whether another error at the same line of the test is no progress: a value that
+            is wrong in another way.
+
+    Returns:
+        How many more tests pass; then 2 if the failing test gets further than before, 1 if it
+        fails there with another error.
+    """
+    before, now = checked.before, checked.still
+    if before is None or now is None or now.error == before.error:
+        return checked.n_green, 0
+    test = checked.test.partition("::")[0]
+    old, new = (_line_of(test, run.frames) for run in (before, now))
+    if old and new and old != new:
+        return checked.n_green, 2 if new > old else 0
+    return checked.n_green, 0 if strictly else 1
+
+
+def _line_of(test: str, frames: Sequence[tuple[str, int]]) -> int:
+    """The line of the test file that was executing; 0 if that is not known."""
+    files = ((file.replace("\\", "/"), line) for file, line in frames)
+    return next((line for file, line in files if file.endswith(f"/{test}")), 0)
+
+
+def changed_location(candidate: Candidate) -> Location:
+    """Return the innermost location whose text, its header included, holds all of a change."""
+    start, last, _ = _span(candidate.before, candidate.after)
+    first = min(start + 1, last)  # lines that are added alone belong to the line before them
+    source = SourceMap(candidate.before, candidate.file, is_test=candidate.is_test)
+    around = [
+        unit
+        for unit in source.units[1:]
+        if unit.location.start_line <= first and last <= unit.location.end_line
+    ]
+    return max(around, key=lambda unit: len(unit.enclosing), default=source.module).location
+
+
+def _span(before: str, after: str) -> Span:
+    """All that differs, as one span of lines of ``before`` and what stands there after."""
+    old, new = lines_of(before), lines_of(after)
+    start, end = common_ends(old, new)
+    return start, len(old) - end, new[start : len(new) - end]
+
+
+@lru_cache(maxsize=8)  # many changes are merged with one
+def _spans(before: str, after: str) -> list[Span]:
+    old, new = lines_of(before), lines_of(after)
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    return [(i, j, new[k:n]) for tag, i, j, k, n in matcher.get_opcodes() if tag != "equal"]

@@ -22,12 +22,11 @@ from pytest_bayesloc.fixes.check import (
     Status,
     patch_of,
 )
-from pytest_bayesloc.fixes.library import Library
+from pytest_bayesloc.fixes.library import Library, ToolRunner
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
-from pytest_bayesloc.fixes.search import NextStep, Search, SearchResult, ToolRunner
+from pytest_bayesloc.fixes.search import NextStep, Search, changed_location
 from pytest_bayesloc.fixes.soundness import unsound
-from pytest_bayesloc.fixes.steps import changed_location
 from pytest_bayesloc.fixes.tasks import (
     covering,
     likely_places,
@@ -79,13 +78,13 @@ class FixStage:
     context: Context
     llm: LlmStage | None
 
-    def run(self, cases: Sequence[Case], budget_s: float) -> list[SearchResult]:
+    def run(self, cases: Sequence[Case], budget_s: float) -> list[Search | None]:
         """Search a fix for each of the largest groups, which share ``budget_s`` wall seconds.
 
         Returns:
-            The result for each group; an empty one where nothing was searched.
+            The search for each group; None where nothing was searched.
         """
-        results = [SearchResult() for _ in cases]
+        results: list[Search | None] = [None for _ in cases]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the suite may have made errors of them
@@ -100,7 +99,7 @@ class FixStage:
             self.context.warn(error)
         return results
 
-    def _search_all(self, cases: Sequence[Case], ends: float, results: list[SearchResult]) -> None:
+    def _search_all(self, cases: Sequence[Case], ends: float, results: list[Search | None]) -> None:
         context = self.context
         records = tool_records(context.rootdir, context.settings.memory, context.note)
         library = Library(tools_of(context.config, context.note), records, context.note)
@@ -133,8 +132,8 @@ class FixStage:
 
     def _search(
         self, case: Case, tools: ToolRunner, reach: Reach, budget_s: float
-    ) -> SearchResult | None:
-        """Return the result for a group; None if all of its tests pass when they are run again."""
+    ) -> Search | None:
+        """Return the search for a group; None if all of its tests pass when they are run again."""
         texts = tuple(texts_of_tests(case.failures[:N_TESTS], self.context.sources))
 
         # Tests of which nothing is known: they were collected, and did not run.
@@ -181,8 +180,7 @@ class FixStage:
         checker: Checker,
         refusal: Callable[[Candidate], str],
         budget_s: float,
-    ) -> SearchResult:
-        started = monotonic()
+    ) -> Search:
         files, known = test_files(case.spectrum.tests), case.rejected.known_fixes()
         never_edited = self.context.settings.never_edited
         is_mutated = "mutants" not in self.context.settings.without
@@ -194,7 +192,7 @@ class FixStage:
 
         search = Search(tools, checker, refusal, files, known, next_step)
         constants = other_constants(case, self.context.sources, never_edited, lambda: search.last)
-        result = search.run(
+        search.run(
             tasks_of(case, self.context.sources),
             edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
             constants=constants if is_mutated else (),
@@ -202,10 +200,9 @@ class FixStage:
             generated=None if self.llm is None else self._generated(self.llm, case, search),
             spare_s=budget_s * SPARE if case.changes.code else 0.0,
         )
-        result.seconds = monotonic() - started
-        case.rejected.add_fixes(result.failed)
-        case.rejected.n_spared += result.n_spared
-        return result
+        case.rejected.add_fixes(search.failed)
+        case.rejected.n_spared += search.n_spared
+        return search
 
     def _fits(self, task: Task, description: str) -> bool | None:
         """Whether a language model says that a tool is for ``task``; None if it is not sure."""
@@ -243,7 +240,7 @@ class FixStage:
 
     # -- what is shown
 
-    def _show(self, number: int, result: SearchResult, library: Library, n_failing: int) -> None:
+    def _show(self, number: int, result: Search, library: Library, n_failing: int) -> None:
         # The way back loses what the change was to do, and says so; it is shown, never applied.
         shown = [
             checked
@@ -276,7 +273,7 @@ class FixStage:
             )
 
 
-def _nothing_found(number: int, result: SearchResult, n_failing: int) -> str:
+def _nothing_found(number: int, result: Search, n_failing: int) -> str:
     """Tell of a search that found no fix what it tried, what came nearest, and what to do next."""
     changes = "1 change was" if result.n_tried == 1 else f"{result.n_tried} changes were"
     text = f"No fix of fault {number} was found: {changes} tried in {result.seconds:.0f} s"
@@ -290,7 +287,7 @@ def _nothing_found(number: int, result: SearchResult, n_failing: int) -> str:
     return f"{text}. Read the first places; their reasons say what was seen. (no-fix)"
 
 
-def _evidence(case: Case, result: SearchResult) -> Iterator[Evidence]:
+def _evidence(case: Case, result: Search) -> Iterator[Evidence]:
     """Yield what the first fix says of the place that it changes.
 
     What edits of functions and older code show was weighed when they were inspected.

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.fixing import ToolRecord
     from pytest_bayesloc.fixes.check import Candidate
     from pytest_bayesloc.fixes.definition import Tool
-    from pytest_bayesloc.fixes.search import SearchResult
+    from pytest_bayesloc.fixes.search import Search
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.pipeline.context import Context
@@ -92,12 +92,12 @@ def take_in(
     ledger: Ledger,
     events: Sequence[Advice],
     run: Run,
-    results: Sequence[SearchResult],
+    searches: Sequence[Search | None],
     symptoms: Sequence[tuple[Collection[str], Sequence[str]]],
 ) -> list[str]:
     """Keep how tools fared, and which of their fixes did not last; sentences for the user.
 
-    Each group has a result, unless no fix was searched, and ``symptoms``: its tests, and its
+    Each group has a search, unless no fix was searched, and ``symptoms``: its tests, and its
     suspects as ``file qualname``.
     """
     from pytest_bayesloc.memory import feedback
@@ -109,8 +109,8 @@ def take_in(
         tests, suspects = symptoms[event.fault]
         broken = feedback.note_broken(ledger, run.number, tests, suspects[:N_SUSPECTS])
         said += [f"the fix by {t} did not last: its test fails again there" for t in broken]
-        if results:
-            own = results[event.fault]
+        own = searches[event.fault] if searches else None
+        if own is not None:
             feedback.add_tries(ledger, event.bug, run, own.attempts, own.functions)
     return said
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.evidence import Outcome
     from pytest_bayesloc.domain.result import Fault
-    from pytest_bayesloc.fixes.search import SearchResult
+    from pytest_bayesloc.fixes.search import Search
     from pytest_bayesloc.history.runs import PastRuns
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
@@ -132,7 +132,7 @@ class Remembering:
         self,
         cases: Sequence[Case],
         faults: Sequence[Fault],
-        tries: Sequence[SearchResult],
+        tries: Sequence[Search | None],
         llm: LlmStage | None,
     ) -> Remembered:
         """Add this run to the story of each bug, and look up what is known.
@@ -140,7 +140,7 @@ class Remembering:
         Args:
             cases: The groups of failing tests, with their inspections and verdicts.
             faults: The result for each of them.
-            tries: The results of fix tools for each of them; empty where no fix was searched.
+            tries: The search of a fix for each of them; empty where no fix was searched.
             llm: A language model's part; None: none is asked.
 
         Raises:
@@ -185,7 +185,7 @@ class Remembering:
         run: Run,
         cases: Sequence[Case],
         faults: Sequence[Fault],
-        tries: Sequence[SearchResult],
+        tries: Sequence[Search | None],
     ) -> tuple[Remembered, Sequence[Advice], Sequence[Symptom]]:
         """Add the run to a store, in one transaction; also what became of bugs, and the groups."""
         observer = Observer(self._rootdir, self._context.sources, self._past, self._prove)

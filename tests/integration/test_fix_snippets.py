@@ -14,10 +14,10 @@ import pytest
 
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.fixes.check import Candidate, Checker
-from pytest_bayesloc.fixes.library import Library
+from pytest_bayesloc.fixes.library import Library, ToolRunner
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
-from pytest_bayesloc.fixes.search import Search, ToolRunner
+from pytest_bayesloc.fixes.search import Search
 from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 from tests.fakes.project import TextProject
@@ -139,8 +139,9 @@ def fixed(root: Path, snippet: Snippet) -> str | None:
             candidate, NOWHERE
         )
 
-    result = Search(tools, checker, refusal).run([task])
-    return result.verified[0].candidate.after if result.verified else None
+    search = Search(tools, checker, refusal)
+    search.run([task])
+    return search.verified[0].candidate.after if search.verified else None
 
 
 @pytest.fixture(scope="module")

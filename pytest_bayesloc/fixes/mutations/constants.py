@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import islice
 from math import isfinite
 from typing import TypeAlias
 
-from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.inspection import OtherValue
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited
 from pytest_bayesloc.domain.texts import common_ends
+from pytest_bayesloc.fixes.side_effects import PURE, aliases, full_name, is_pure
 from pytest_bayesloc.fixes.soundness import NUMBER
 from pytest_bayesloc.fixes.syntax import (
     Text,
@@ -23,10 +27,13 @@ from pytest_bayesloc.fixes.syntax import (
     bound_in,
     bound_name,
     brief,
+    defaults,
     dotted,
+    functions_in,
     nodes_of,
     own_nodes,
     targets,
+    tree_of,
 )
 
 Scalar: TypeAlias = "int | float | str"
@@ -126,7 +133,9 @@ def constant_edits(
     idle = {id(text) for _, part in used for n in ast.walk(part) for text in _texts_apart(n)}
     constants = ((i, n) for i, p in used for n in nodes_of(p, ast.Constant))
     found = {id(n): (i, n) for i, n in constants if id(n) not in idle}
-    named = [found[n] for n in found if n in keys and _is_named(keys[n], test)]
+    written = test.replace('"', "'")
+    words = {n: rf"(?<!\w){re.escape(repr(key))}(?!\w)" for n, key in keys.items()}
+    named = [found[n] for n in found if n in keys and re.search(words[n], written)]
     chosen = [*named, *(found[n] for n in found if n not in keys)]
     if in_memory:
         chosen += [found[n] for n in found if n in keys and found[n] not in named]
@@ -147,8 +156,7 @@ def used_by(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
     """
     names = {n.id for n in own_nodes(function) if isinstance(n, ast.Name)}
     of_module = values_of(tree, names - set(bound_in(function)))
-    given = function.args
-    own = (*own_nodes(function), *given.defaults, *filter(None, given.kw_defaults))
+    own = (*own_nodes(function), *(value for _, value in defaults(function)))
     return [*_of_class(tree, function), *of_module, *own]
 
 
@@ -174,11 +182,6 @@ def values_of(tree: ast.AST, names: set[str]) -> list[ast.AST]:
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None
         if names.intersection(target.id for target in targets(statement))
     ]
-
-
-def _is_named(key: object, test: str) -> bool:
-    """Say whether a test writes the key of a table."""
-    return re.search(rf"(?<!\w){re.escape(repr(key))}(?!\w)", test.replace('"', "'")) is not None
 
 
 def _of_class(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
@@ -208,8 +211,11 @@ def _texts_apart(node: ast.AST) -> list[ast.expr]:
 
 
 def _edit(text: Text, node: ast.Constant, value: Scalar) -> TextEdit | None:
-    own = text.of(node)
-    written = _written(value, own)
+    own, written = text.of(node), repr(value)
+    if not isinstance(value, str):
+        written = written if value >= 0 else f"({written})"
+    elif own.startswith('"') and not own.startswith('"""') and '"' not in value:
+        written = f'"{written[1:-1]}"'
     if written == own:
         return None
     return text.replace(node, written, f"{brief(own)} to {brief(written)}")
@@ -248,8 +254,7 @@ def _other_numbers(
     yield value + step
     wanted = list(filter(_is_short, _extrapolated(value, step, sides, seen())))
     if with_slips and not wanted:
-        percent = value / 100
-        yield from filter(_is_short, (*_slips(value), percent))
+        yield from filter(_is_short, (*_slips(value), value / 100))
     yield from wanted
 
 
@@ -316,9 +321,80 @@ def _exchanged(value: str, shown: str, wanted: str) -> Iterator[str]:
                 yield value.replace(old, new)
 
 
-def _written(value: object, own: str) -> str:
-    if not isinstance(value, str):
-        return repr(value) if not isinstance(value, (int, float)) or value >= 0 else f"({value!r})"
-    quoted = repr(value)
-    is_plain = own.startswith('"') and not own.startswith('"""') and '"' not in value
-    return f'"{quoted[1:-1]}"' if is_plain and quoted.startswith("'") else quoted
+# -- the variable, or the default of a parameter, that holds an edited constant
+
+
+def other_value(source: SourceMap, after: str, line: int) -> tuple[Location, OtherValue] | None:
+    """Return the location that holds the constant of an edit, and the value that it gets.
+
+    None if it is held by no variable of a module or class and is no default, or if the value calls
+    what may do more than compute.
+
+    Args:
+        source: The file.
+        after: Its text with another constant.
+        line: Of that.
+    """
+    for unit in source.units:
+        held = (_default if unit.is_function else _variable)(source, unit, after, line)
+        outer = unit.outer if unit.is_function else unit
+        if held is not None and outer is not None:
+            name, value = held
+            if _only_computes(value, aliases(source.module.node)):
+                owner = "" if unit.outer is None else unit.location.qualname
+                first_line = unit.first_line if unit.is_function else 0
+                text = ast.unparse(value)
+                made = OtherValue(owner=owner, name=name, text=text, first_line=first_line)
+                return outer.location, made
+    return None
+
+
+def _variable(source: SourceMap, unit: Unit, after: str, line: int) -> tuple[str, ast.expr] | None:
+    for node in getattr(unit.node, "body", ()):
+        names = [target.id for target in targets(node)]
+        if len(names) == 1 and node.lineno <= line <= node.end_lineno:
+            place = replace(unit.location, start_line=node.lineno, end_line=node.end_lineno)
+            tree = tree_of(edited(source.text, after, place))
+            for inner in ast.walk(tree) if tree is not None else ():
+                if isinstance(inner, (ast.Assign, ast.AnnAssign)):
+                    if inner.value is not None:
+                        return names[0], inner.value
+                    break
+    return None
+
+
+def _default(source: SourceMap, unit: Unit, after: str, line: int) -> tuple[str, ast.expr] | None:
+    if not unit.first_line <= line < unit.body_line:
+        return None
+    tree = tree_of(edited(source.text, after, unit.location))
+    new = next(iter(functions_in(tree)), None) if tree else None
+    if new is None or not isinstance(unit.node, FunctionNode):
+        return None
+    for (parameter, before), (_, value) in zip(defaults(unit.node), defaults(new), strict=True):
+        if ast.dump(before) != ast.dump(value):
+            return parameter.arg, value
+    return None
+
+
+#: Built-ins that make a value of others.
+_MAKES = frozenset(
+    {"bool", "bytes", "dict", "float", "frozenset", "int", "list", "range", "set", "str", "tuple"}
+)
+
+
+def _only_computes(value: ast.expr, known: Mapping[str, str]) -> bool:
+    """Say whether all that an expression calls is harmless.
+
+    Args:
+        value: The expression.
+        known: Dotted names of what the file imports.
+    """
+    for call in nodes_of(value, ast.Call):
+        name = full_name(call.func, known)
+        is_plain = name in _MAKES or (name.partition(".")[0] in PURE and is_pure(name))
+        if not is_plain:
+            return False
+    return not any(isinstance(node, _SUSPENDS) for node in ast.walk(value))
+
+
+_SUSPENDS = ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr

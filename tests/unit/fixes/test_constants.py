@@ -14,11 +14,11 @@ from pytest_bayesloc.fixes.mutations.constants import (
     Sides,
     constant_edits,
     imported_by,
+    other_value,
     sides_of,
     used_by,
     values_of,
 )
-from pytest_bayesloc.fixes.mutations.variables import other_value
 from pytest_bayesloc.fixes.syntax import Text
 
 CODE = dedent(

@@ -18,9 +18,9 @@ from pytest_bayesloc.fixes.check import (
     patch_of,
 )
 from pytest_bayesloc.fixes.definition import parse_definition
-from pytest_bayesloc.fixes.library import Library
+from pytest_bayesloc.fixes.library import N_JUDGED, SLOW_S, Library, ToolRunner
 from pytest_bayesloc.fixes.project import Proposal, Task
-from pytest_bayesloc.fixes.search import N_JUDGED, SLOW_S, STORED, Search, ToolRunner
+from pytest_bayesloc.fixes.search import STORED, Search
 from tests.fakes.project import TextProject
 
 if TYPE_CHECKING:
@@ -124,9 +124,10 @@ def test_no_constant_is_tried_to_fit_a_value_that_is_stored(name: str) -> None:
         made.append(name)
         yield from ()
 
-    result = search(tool, hints).run(tasks(1), constants=constants())
+    hinted = search(tool, hints)
+    hinted.run(tasks(1), constants=constants())
 
-    assert [hint.name for hint in result.shown] == [name]
+    assert [hint.name for hint in hinted.shown] == [name]
     assert made == ([] if name == STORED else [name])
 
 
@@ -164,7 +165,8 @@ def test_constants_that_fit_are_all_met_before_one_is_believed() -> None:
         for names in "abcde"
     ]
 
-    result = Search(tools, checker, refusal=lambda _: "").run([], constants=constants)
+    search = Search(tools, checker, refusal=lambda _: "")
+    search.run([], constants=constants)
 
-    assert len(result.verified) == len(constants)
-    assert all("4 other changes pass" in checked.shown_doubt for checked in result.verified)
+    assert len(search.verified) == len(constants)
+    assert all("4 other changes pass" in checked.shown_doubt for checked in search.verified)

@@ -7,7 +7,7 @@ import pytest
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.fixes.check import Candidate, Checked, Status, patch_of
-from pytest_bayesloc.fixes.steps import changed_location, joined, merged, progress
+from pytest_bayesloc.fixes.search import changed_location, joined, merged, progress
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 
