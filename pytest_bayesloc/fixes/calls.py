@@ -6,9 +6,8 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.project import Project
@@ -16,6 +15,7 @@ from pytest_bayesloc.fixes.syntax import (
     Text,
     TextEdit,
     bound_name,
+    defaults,
     every_parameter,
     functions_in,
     holds,
@@ -59,6 +59,81 @@ def calls_among(nodes: Sequence[ast.AST], name: str) -> list[ast.Call]:
 def called(call: ast.Call) -> str:
     """The last part of the name of what is called; empty where it has none."""
     return ast.unparse(call.func).rpartition(".")[2]
+
+
+def picked(node: ast.AST, roles: str) -> list[ast.expr]:
+    """The expressions that have one of ``roles`` in ``node``, such as ``left|index``.
+
+    What is passed to ``f`` has the role ``f()`` as well.
+    """
+    found = _in_operation(node) or _in_display(node)
+    return [part for role in roles.split("|") for part in found.get(role, ())]
+
+
+def _in_operation(node: ast.AST) -> Mapping[str, Sequence[ast.expr]]:
+    """The operands of ``node`` by their roles."""
+    found: Mapping[str, Sequence[ast.expr]] = {}
+    match node:
+        case ast.BinOp(left=left, op=op, right=right):
+            divisors = [right] if isinstance(op, (ast.Div, ast.FloorDiv, ast.Mod)) else []
+            shown = right.elts if isinstance(right, ast.Tuple) else [right]
+            found = {"left": [left], "right": [right], "sides": [right, left], "divisor": divisors}
+            found = {**found, "shown": shown} if isinstance(op, ast.Mod) else found
+        case ast.AugAssign(op=op, value=value):
+            divisors = [value] if isinstance(op, (ast.Div, ast.FloorDiv, ast.Mod)) else []
+            found = {"right": [value], "sides": [value], "divisor": divisors}
+        case ast.Compare(left=left, comparators=others):
+            every = [left, *others]
+            found = {"sides": every, "less": every[:-1], "more": others, "key": [left]}
+        case ast.Subscript(value=value, slice=index):
+            plain = [] if isinstance(index, (ast.Slice, ast.Tuple)) else [index]
+            found = {"indexed": [value], "index": plain, "key": plain}
+        case ast.Slice(lower=lower, upper=upper, step=step):
+            found = {"bound": [bound for bound in (upper, lower, step) if bound is not None]}
+        case ast.Call():
+            found = _in_call(node)
+    return found
+
+
+def _in_call(call: ast.Call) -> Mapping[str, Sequence[ast.expr]]:
+    name, first = called(call), call.args[:1]
+    every = [*call.args, *(keyword.value for keyword in call.keywords)]
+    passed = [argument for argument in every if not isinstance(argument, ast.Starred)]
+    owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+    taken = first if name in {"choice", "heappop", "sample"} else []
+    return {
+        "function": [call.func],
+        "owner": owner,
+        "passed": passed,
+        f"{name}()": passed,
+        "given": call.args[:2],
+        "divisor": call.args[1:2] if name in {"divmod", "fmod"} else [],
+        "taken from": owner if owner and name in {"pop", "popleft"} else taken,
+        "summed": [
+            part.elt
+            for part in (first if name == "sum" else ())
+            if isinstance(part, (ast.GeneratorExp, ast.ListComp))
+        ],
+    }
+
+
+def _in_display(node: ast.AST) -> Mapping[str, Sequence[ast.expr]]:
+    """The parts of a loop, a star or a display by their roles."""
+    found: Mapping[str, Sequence[ast.expr]] = {}
+    match node:
+        case ast.For(iter=part) | ast.comprehension(iter=part):
+            found = {"looped": [part]}
+        case (
+            ast.Starred(value=part) | ast.Assign(targets=[ast.Tuple() | ast.List(), *_], value=part)
+        ):
+            found = {"given": [part]}
+        case ast.DictComp(key=part) | ast.SetComp(elt=part):
+            found = {"key": [part]}
+        case ast.Set(elts=parts):
+            found = {"key": parts}
+        case ast.Dict(keys=keys):
+            found = {"key": [key for key in keys if key is not None]}
+    return found
 
 
 def arguments(call: ast.Call) -> list[ast.expr | ast.keyword]:
@@ -154,138 +229,118 @@ def in_scope(tree: ast.Module, call: ast.Call) -> list[str]:
     return [*names, *dict.fromkeys(said)]
 
 
-def without(text: Text, call: ast.Call, index: int, words: str) -> TextEdit:
-    """The call without one of its arguments, and without the comma that goes with it."""
-    layout = _layout(text, call)
-    if len(layout.spans) == 1 or layout.is_shared:
-        start, end = layout.opening + 1, layout.closing
+class Row:
+    """Arguments or parameters between their brackets: one goes, or one more comes.
+
+    Args:
+        text: The file's.
+        opening: Byte of the opening bracket.
+        closing: Byte of the closing one.
+        places: First byte of each, and the byte behind it; brackets around it are its own.
+    """
+
+    def __init__(
+        self, text: Text, opening: int, closing: int, places: Sequence[tuple[int, int]]
+    ) -> None:
+        self._text, self._opening, self._closing = text, opening, closing
+        self.spans: list[tuple[int, int]] = []
+        self._commas: list[int] = []  # behind each; -1: none
+        left = opening + 1
+        for (start, end), bound in zip(
+            places, [*(place[0] for place in places[1:]), closing], strict=False
+        ):
+            gap = _blank(text.between(end, bound))
+            at = gap.rfind(b",") if bound == closing else gap.find(b",")
+            if bound == closing and gap[at + 1 :].strip():  # such as the slash of positional ones
+                at = -1
+            own = gap[:at] if at >= 0 else gap
+            before = _blank(text.between(left, start))
+            outer = left + len(before) - len(before.lstrip())
+            self.spans.append((outer, end + len(own.rstrip())))
+            self._commas.append(end + at if at >= 0 else -1)
+            left = end + at + 1
+
+    def without(self, index: int, words: str) -> TextEdit:
+        """One less, and the comma that goes with it."""
+        text = self._text
+        if len(self.spans) == 1:
+            return text.cut(self._opening + 1, self._closing, "", words)
+        start, end = self.spans[index]
+        behind = max(end, self._commas[index] + 1)
+        line, newline, _ = text.between(behind, self._closing).partition("\n")
+        _, is_own, indent = text.between(self._opening, start).rpartition("\n")
+        if newline and is_own and not indent.strip() and not _blank(line).strip():
+            start, end = start - len(indent), behind + len(line.encode()) + 1
+        elif index == 0:
+            end = self.spans[1][0]
+        elif "#" not in text.between(self.spans[index - 1][1], start):
+            start = self.spans[index - 1][1]
         return text.cut(start, end, "", words)
-    start, end = layout.spans[index]
-    behind = max(end, layout.commas[index] + 1)
-    rest = text.between(behind, layout.closing)
-    line, newline, _ = rest.partition("\n")
-    lead = text.between(layout.opening, start).rpartition("\n")
-    if newline and lead[1] and not lead[2].strip() and not _blank(line.encode()).strip():
-        start, end = start - len(lead[2]), behind + len(line.encode()) + 1
-    elif index == 0:
-        end = layout.spans[1][0]
-    elif "#" not in text.between(layout.spans[index - 1][1], start):
-        start = layout.spans[index - 1][1]
-    return text.cut(start, end, "", words)
+
+    def with_last(self, written: str, words: str) -> TextEdit:
+        """One more behind the last: on a line of its own if that has one."""
+        if not self.spans:
+            return self._text.insert(self._opening + 1, written, words)
+        start, end = self.spans[-1]
+        comma = self._commas[-1]
+        behind = max(end, comma + 1)
+        _, is_own, lead = self._text.between(self._opening, start).rpartition("\n")
+        note, newline, _ = self._text.between(behind, self._closing).partition("\n")
+        if not (is_own and newline) or lead.strip():
+            return self._text.insert(end, f", {written}", words)
+        said = f",{note}\n{indent_of(lead)}{written}{',' if comma >= 0 else ''}"
+        return self._text.cut(behind - (comma >= 0), behind + len(note.encode()), said, words)
+
+    def with_first(self, name: str, words: str) -> TextEdit:
+        """One more before the others."""
+        at = self._opening + 1
+        lead = self._text.between(at, self.spans[0][0]) if self.spans else ""
+        said = f"{name}, " if _blank(self._text.between(at, self._closing)).strip() else name
+        if "\n" in lead and said != name:
+            indent = indent_of(lead.rpartition("\n")[2])
+            said = f"\n{indent}{name},"
+
+        return self._text.insert(at, said, words)
 
 
-def adding(text: Text, call: ast.Call, written: str, words: str) -> TextEdit:
-    """The call with one argument more: behind the others, but before keywords if it is none."""
-    layout = _layout(text, call)
-    is_keyword = re.match(r"\w+=", written) is not None
-    at, said = layout.opening + 1, written
-    if layout.is_shared:
-        generator = text.between(layout.opening, layout.closing + 1)
-        start, end = layout.opening, layout.closing + 1
-        said = f"({generator}, {written})"
-        return text.cut(start, end, said, words)
-    if call.keywords and not is_keyword:
-        at, said = layout.spans[len(call.args)][0], f"{written}, "
-    elif layout.spans:
-        return _behind(text, layout, written, words)
-    return text.insert(at, said, words)
+def in_call(text: Text, call: ast.Call) -> Row:
+    """The arguments of a call in the order in which they are written."""
+    opening = text.end(call.func)
+    opening += _blank(text.between(opening, text.end(call))).find(b"(")
+    places = [(text.start(part), text.end(part)) for part in arguments(call)]
+    return Row(text, opening, text.end(call) - 1, places)
 
 
-def with_parameter(text: Text, function: FunctionNode, written: str, words: str) -> TextEdit:
-    """The function with one parameter more, the last."""
-    return _behind(text, _head(text, function), written, words)
-
-
-def with_owner(text: Text, function: FunctionNode, name: str, words: str) -> TextEdit:
-    """The method with one parameter more, the first."""
-    layout = _head(text, function)
-    at = layout.opening + 1
-    lead = text.between(at, layout.spans[0][0]) if layout.spans else ""
-    said = f"{name}, " if _blank(text.between(at, layout.closing).encode()).strip() else name
-    if "\n" in lead and said != name:
-        indent = indent_of(lead.rpartition("\n")[2])
-        said = f"\n{indent}{name},"
-    return text.insert(at, said, words)
-
-
-def _behind(text: Text, layout: _Layout, written: str, words: str) -> TextEdit:
-    """One thing more behind the last: on a line of its own if that has one."""
-    if not layout.spans:
-        at = layout.opening + 1
-        return text.insert(at, written, words)
-    start, end = layout.spans[-1]
-    comma = layout.commas[-1]
-    lead = text.between(layout.opening, start)
-    is_own = "\n" in lead and not lead.rpartition("\n")[2].strip()
-    behind = max(end, comma + 1)
-    rest = text.between(behind, layout.closing)
-    if is_own and "\n" in rest:
-        note = rest.partition("\n")[0]
-        indent = indent_of(lead.rpartition("\n")[2])
-        said = f",{note}\n{indent}{written}{',' if comma >= 0 else ''}"
-        stop = behind + len(note.encode())
-        return text.cut(behind - (comma >= 0), stop, said, words)
-    return text.insert(end, f", {written}", words)
-
-
-def _layout(text: Text, call: ast.Call) -> _Layout:
-    parts = arguments(call)
-    opening, closing = text.end(call.func), text.end(call) - 1
-    first = text.start(parts[0]) if parts else closing + 1
-    opening += _blank(text.between(opening, first).encode()).find(b"(")
-    if opening < text.end(call.func):
-        return _Layout(first, closing, [(first, closing + 1)], [-1], is_shared=True)
-    return _spread(text, opening, closing, [(text.start(p), text.end(p)) for p in parts])
-
-
-def _head(text: Text, function: FunctionNode) -> _Layout:
-    """The layout of parameters, each with its default; what separates them counts as one."""
+def in_head(text: Text, function: FunctionNode) -> Row:
+    """The parameters, each with its default; what separates them counts as one."""
     given = function.args
     parts: list[ast.expr | ast.arg] = [*every_parameter(given)]
-    parts += [d for d in (*given.defaults, *given.kw_defaults) if d is not None]
+    parts += [value for _, value in defaults(given)]
     types: list[ast.expr] = getattr(function, "type_params", [])
     begin = max([text.start(function), *(text.end(kind) for kind in types)])
     first = min((text.start(part) for part in parts), default=-1)
     last = max((text.end(part) for part in parts), default=begin)
-    head = _blank(text.between(last, text.start(function.body[0])).encode())
+    head = _blank(text.between(last, text.start(function.body[0])))
     closing = last + re.split(rb"->|:", head, maxsplit=1)[0].rindex(b")")
-    bound = first if parts else closing
-    opening = begin + _blank(text.between(begin, bound).encode()).rindex(b"(")
-    return _spread(text, opening, closing, [(first, last)] if parts else [])
+    opening = begin + _blank(text.between(begin, first if parts else closing)).rindex(b"(")
+    return Row(text, opening, closing, [(first, last)] if parts else [])
 
 
-def _spread(text: Text, opening: int, closing: int, places: list[tuple[int, int]]) -> _Layout:
-    spans, commas = [], []
-    left = opening + 1
-    for i, (start, end) in enumerate(places):
-        bound = places[i + 1][0] if i + 1 < len(places) else closing
-        gap = _blank(text.between(end, bound).encode())
-        at = gap.rfind(b",") if bound == closing else gap.find(b",")
-        if bound == closing and gap[at + 1 :].strip():  # such as the slash of positional-only ones
-            at = -1
-        own = gap[:at] if at >= 0 else gap
-        before = _blank(text.between(left, start).encode())
-        outer = left + len(before) - len(before.lstrip())
-        spans.append((outer, end + len(own.rstrip())))
-        commas.append(end + at if at >= 0 else -1)
-        left = end + at + 1
-    return _Layout(opening, closing, spans, commas)
+def adding(text: Text, call: ast.Call, written: str, words: str) -> TextEdit:
+    """The call with one argument more: behind the others, but before keywords if it is none."""
+    end = text.end(call)
+    row = in_call(text, call)
+    if any(text.end(part) == end for part in call.args):  # a generator has the brackets of the call
+        start = text.start(call.args[0])
+        return text.cut(start, end, f"({text.between(start, end)}, {written})", words)
+    if call.keywords and not re.match(r"\w+=", written):
+        return text.insert(row.spans[len(call.args)][0], f"{written}, ", words)
+    return row.with_last(written, words)
 
 
-def _blank(data: bytes) -> bytes:
+def _blank(between: str) -> bytes:
     """The text between arguments with its comments blank; there are no strings in it."""
-    return re.sub(rb"#[^\n]*|\\", lambda found: b" " * len(found[0]), data)
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Holds the places of arguments, in bytes; brackets around an argument are its own."""
-
-    opening: int
-    closing: int
-    spans: Sequence[tuple[int, int]]
-    commas: Sequence[int]  # behind each argument; -1: none
-    is_shared: bool = False  # the brackets are those of a generator, its only argument
+    return re.sub(rb"#[^\n]*|\\", lambda found: b" " * len(found[0]), between.encode())
 
 
 def _of_installed(tree: ast.Module, call: ast.Call) -> list[str]:

@@ -123,9 +123,10 @@ def _module_of(file: str) -> str:
     return Location(file=file, start_line=1, end_line=1, qualname=MODULE).module
 
 
-def proposal(text: Text, *edits: TextEdit) -> Proposal:
+def proposal(text: Text, *edits: TextEdit, is_guess: bool = False) -> Proposal:
     """``text`` after ``edits``, with what the first one says."""
-    return Proposal(code=text.edited(*edits), message=next((edit.words for edit in edits), ""))
+    message = next((edit.words for edit in edits), "")
+    return Proposal(code=text.edited(*edits), message=message, is_guess=is_guess)
 
 
 class Project:

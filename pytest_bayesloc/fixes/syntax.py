@@ -151,9 +151,8 @@ def every_parameter(given: ast.arguments) -> list[ast.arg]:
     return [arg for arg in every if arg is not None]
 
 
-def defaults(function: FunctionNode) -> list[tuple[ast.arg, ast.expr]]:
+def defaults(given: ast.arguments) -> list[tuple[ast.arg, ast.expr]]:
     """The parameters that have a default, each with it."""
-    given = function.args
     plain = [*given.posonlyargs, *given.args]
     own = zip(plain[len(plain) - len(given.defaults) :], given.defaults, strict=True)
     named = zip(given.kwonlyargs, given.kw_defaults, strict=True)

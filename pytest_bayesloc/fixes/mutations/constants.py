@@ -156,7 +156,7 @@ def used_by(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
     """
     names = {n.id for n in own_nodes(function) if isinstance(n, ast.Name)}
     of_module = values_of(tree, names - set(bound_in(function)))
-    own = (*own_nodes(function), *(value for _, value in defaults(function)))
+    own = (*own_nodes(function), *(value for _, value in defaults(function.args)))
     return [*_of_class(tree, function), *of_module, *own]
 
 
@@ -364,16 +364,14 @@ def _variable(source: SourceMap, unit: Unit, after: str, line: int) -> tuple[str
 
 
 def _default(source: SourceMap, unit: Unit, after: str, line: int) -> tuple[str, ast.expr] | None:
-    if not unit.first_line <= line < unit.body_line:
-        return None
     tree = tree_of(edited(source.text, after, unit.location))
     new = next(iter(functions_in(tree)), None) if tree else None
-    if new is None or not isinstance(unit.node, FunctionNode):
+    is_head = unit.first_line <= line < unit.body_line
+    if new is None or not isinstance(unit.node, FunctionNode) or not is_head:
         return None
-    for (parameter, before), (_, value) in zip(defaults(unit.node), defaults(new), strict=True):
-        if ast.dump(before) != ast.dump(value):
-            return parameter.arg, value
-    return None
+    pairs = zip(defaults(unit.node.args), defaults(new.args), strict=True)
+    changed = ((now, value) for (_, old), (now, value) in pairs if ast.dump(old) != ast.dump(value))
+    return next(((parameter.arg, value) for parameter, value in changed), None)
 
 
 #: Built-ins that make a value of others.

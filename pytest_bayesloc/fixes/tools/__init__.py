@@ -12,8 +12,7 @@ from pytest_bayesloc.fixes.tools.missing_guard import missing_guard
 from pytest_bayesloc.fixes.tools.missing_return import missing_return
 from pytest_bayesloc.fixes.tools.misspelt import missing_import, misspelt_attribute, misspelt_name
 from pytest_bayesloc.fixes.tools.misspelt_import import misspelt_import
-from pytest_bayesloc.fixes.tools.mutable_default import mutable_default
-from pytest_bayesloc.fixes.tools.shared_value import shared_value
+from pytest_bayesloc.fixes.tools.shared_value import mutable_default, shared_value
 from pytest_bayesloc.fixes.tools.syntax_slip import syntax_slip
 from pytest_bayesloc.fixes.tools.type_mismatch import type_mismatch
 

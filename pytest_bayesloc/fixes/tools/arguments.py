@@ -17,13 +17,12 @@ from pytest_bayesloc.fixes.calls import (
     calls_among,
     family,
     heads,
+    in_call,
+    in_head,
     in_scope,
     is_placed,
     methods,
     takes_owner,
-    with_owner,
-    with_parameter,
-    without,
 )
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
@@ -177,7 +176,7 @@ def _emptied(task: Task, call: ast.Call, function: str, n_surplus: int = 1) -> I
     for parts in groups:
         said = ", ".join(text.of(part) for part in parts)
         words = f"`{said}` is not passed to `{called(call)}`"
-        edits = [without(text, call, given.index(part), words) for part in parts]
+        edits = [in_call(text, call).without(given.index(part), words) for part in parts]
         yield proposal(text, *edits)
 
 
@@ -188,7 +187,7 @@ def _once(task: Task, call: ast.Call, found: re.Match[str]) -> Iterator[Proposal
     for keyword in call.keywords:
         if keyword.arg == name:
             words = f"`{name}` is passed to `{called(call)}` once"
-            yield proposal(text, without(text, call, given.index(keyword), words))
+            yield proposal(text, in_call(text, call).without(given.index(keyword), words))
     yield from _emptied(task, call, function)
 
 
@@ -233,7 +232,7 @@ def wrong_keyword(task: Task, project: Project) -> Iterator[Proposal]:
                 yield _renamed(text, keyword, wrong, other)
     for call, keyword in calls:
         words = f"`{wrong}` is not passed to `{called(call)}`"
-        yield proposal(text, without(text, call, arguments(call).index(keyword), words))
+        yield proposal(text, in_call(text, call).without(arguments(call).index(keyword), words))
     yield from _taken(task, name, wrong)
 
 
@@ -250,7 +249,7 @@ def _taken(task: Task, name: str, wrong: str) -> Iterator[Proposal]:
         if wrong not in used or wrong in set(bound_in(head)) or head.args.kwarg is not None:
             continue
         words = f"`{head.name}` takes `{wrong}`"
-        yield proposal(task.text, with_parameter(task.text, head, f"{wrong}=None", words))
+        yield proposal(task.text, in_head(task.text, head).with_last(f"{wrong}=None", words))
 
 
 _TOO_MANY = re.compile(
@@ -320,7 +319,7 @@ def _with_first(text: Text, method: FunctionNode) -> Proposal:
     )
     name = "cls" if is_of_class else "self"
     words = f"`{method.name}` takes `{name}`"
-    return proposal(text, with_owner(text, method, name, words))
+    return proposal(text, in_head(text, method).with_first(name, words))
 
 
 def _used(task: Task, name: str) -> Iterator[Proposal]:

@@ -9,7 +9,6 @@ import ast
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from pytest_bayesloc.domain.fixing import Level
@@ -165,7 +164,7 @@ def json_syntax(task: Task, project: Project) -> Iterator[Proposal]:
         repaired, is_guess = _repaired(inner) if quote else (None, False)
         if repaired is not None and quote not in repaired and "\\" not in inner + repaired:
             edit = text.cut(start, end, f"{prefix}{quote}{repaired}{quote}", MESSAGE)
-            yield replace(proposal(text, edit), is_guess=is_guess)
+            yield proposal(text, edit, is_guess=is_guess)
 
 
 def _without_mark(task: Task) -> Iterator[Proposal]:

@@ -12,8 +12,6 @@ from pytest_bayesloc.fixes.library import package_tool, parsing
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import indent_of, syntax_error, tree_of
 
-_Made = Iterator[tuple[list[str], str]]
-
 N_ABOVE = 2
 MAX_TRIES = 24  # each is parsed, which takes some milliseconds
 _ERRORS = ("IndentationError", "TabError", "SyntaxError")
@@ -47,15 +45,15 @@ def indentation(task: Task, project: Project) -> Iterator[Proposal]:
     error = syntax_error(task.code) if task.error_type in _ERRORS else None
     lines = lines_of(task.code)
     if error is None and _OUTSIDE in task.message and 0 < task.line <= len(lines):
-        for text, words in _at_levels(lines, task.line):
-            if _compiles("".join(text)):
-                yield Proposal(code="".join(text), message=words)
-    if error is None or not error.lineno:
-        return
-    line = min(error.lineno, len(lines))
-    made = _repairs(error, lines, line)
-    proposals = (Proposal(code="".join(text), message=words) for text, words in made)
-    yield from parsing(task.code, proposals, MAX_TRIES)
+        yield from (made for made in _at_levels(lines, task.line) if _compiles(made.code))
+    if error is not None and error.lineno:
+        made = _repairs(error, lines, min(error.lineno, len(lines)))
+        yield from parsing(task.code, made, MAX_TRIES)
+
+
+def with_lines(lines: Sequence[str], first: int, last: int, text: str, words: str) -> Proposal:
+    """``text`` in the place of the lines from ``first`` to ``last``."""
+    return Proposal(code="".join((*lines[: first - 1], text, *lines[last:])), message=words)
 
 
 def _compiles(code: str) -> bool:
@@ -66,7 +64,7 @@ def _compiles(code: str) -> bool:
     return True
 
 
-def _repairs(error: SyntaxError, lines: list[str], line: int) -> _Made:
+def _repairs(error: SyntaxError, lines: list[str], line: int) -> Iterator[Proposal]:
     said = error.msg
     if isinstance(error, TabError):
         yield from _without_tabs(lines, line)
@@ -78,17 +76,18 @@ def _repairs(error: SyntaxError, lines: list[str], line: int) -> _Made:
         yield from _with_block(lines, line, int(head.group(1)) if head else line - 1)
     elif said == "expected ':'" or (said == "invalid syntax" and _BLOCK.match(lines[line - 1])):
         yield from _sole(_with_colon(lines, line, error.offset or 0))
-        yield from _sole(_closed_head(lines, line) if said == "invalid syntax" else iter(()))
+        if said == "invalid syntax":
+            yield from _sole(_closed_head(lines, line))
     elif said.endswith("was never closed"):
         yield from _sole(_closed(lines, line, error.offset or 1))
     elif said.startswith("unmatched '"):
         yield from _sole(_unmatched(lines, line, said[len("unmatched '")]))
 
 
-def _sole(made: _Made) -> _Made:
+def _sole(made: Iterator[Proposal]) -> Iterator[Proposal]:
     """The repair, if just one of them parses: a bracket is not guessed."""
-    found = {"".join(text): (text, words) for text, words in made}
-    sound = [key for key in found if tree_of(key) is not None]
+    found = {proposal.code: proposal for proposal in made}
+    sound = [code for code in found if tree_of(code) is not None]
     if len(sound) == 1:
         yield found[sound[0]]
 
@@ -96,30 +95,29 @@ def _sole(made: _Made) -> _Made:
 # -- indentation
 
 
-def _at_levels(lines: list[str], line: int) -> _Made:
+def _at_levels(lines: list[str], line: int) -> Iterator[Proposal]:
     """The line at each level that is open there, the nearest first, with what belongs to it."""
-    own = indent_of(lines[line - 1])
+    own, width = indent_of(lines[line - 1]), _depth(lines[line - 1])
     levels = _levels(lines, line)
-    width = _width(own)
-    for level in sorted(levels, key=lambda level: (abs(_width(level) - width), -_width(level))):
-        words = f"line {line} is indented by {_width(level)}, as the lines around it"
+    for level in sorted(levels, key=lambda level: (abs(_depth(level) - width), -_depth(level))):
+        words = f"line {line} is indented by {_depth(level)}, as the lines around it"
         for end in dict.fromkeys((_same(lines, line), line)):
-            moved = [
+            moved = (
                 level + text[len(own) :] if text.strip() else text for text in lines[line - 1 : end]
-            ]
-            yield [*lines[: line - 1], *moved, *lines[end:]], words
+            )
+            yield with_lines(lines, line, end, "".join(moved), words)
 
 
-def _above(lines: list[str], line: int) -> _Made:
+def _above(lines: list[str], line: int) -> Iterator[Proposal]:
     """The line before at a deeper level: where it ends a block too soon, the next one is odd."""
     before = [n for n, text in enumerate(_code_lines(lines)[: line - 1], 1) if text.strip()]
     for number in before[: -1 - N_ABOVE : -1]:
-        if _width(indent_of(lines[number - 1])) < _width(indent_of(lines[line - 1])):
-            own = indent_of(lines[number - 1])
+        text = lines[number - 1]
+        if _depth(text) < _depth(lines[line - 1]):
             for level in _levels(lines, number):
-                words = f"line {number} is indented by {_width(level)}, as the lines around it"
-                moved = level + lines[number - 1][len(own) :]
-                yield [*lines[: number - 1], moved, *lines[number:]], words
+                words = f"line {number} is indented by {_depth(level)}, as the lines around it"
+                moved = level + text[len(indent_of(text)) :]
+                yield with_lines(lines, number, number, moved, words)
 
 
 def _levels(lines: list[str], line: int) -> list[str]:
@@ -131,7 +129,7 @@ def _levels(lines: list[str], line: int) -> list[str]:
             continue
         if not found and text.split("#")[0].rstrip().endswith(":"):
             found.append(indent + _unit(lines))
-        if not found or _width(indent) < min(map(_width, found)):
+        if not found or _depth(indent) < min(map(_depth, found)):
             found.append(indent)
         if not indent:
             break
@@ -149,14 +147,13 @@ def _same(lines: list[str], line: int) -> int:
     return end
 
 
-def _with_block(lines: list[str], line: int, head: int) -> _Made:
+def _with_block(lines: list[str], line: int, head: int) -> Iterator[Proposal]:
     """Yields what follows a head as its block, or a block that does nothing."""
     outer = indent_of(lines[head - 1])
     inner = outer + _unit(lines)
     text = lines[line - 1]
-    filled = (
-        list(_filled(lines, line, head, inner)) if _width(indent_of(text)) == _width(outer) else []
-    )
+    is_beside = _depth(text) == _depth(outer)
+    filled = list(_filled(lines, line, head, inner)) if is_beside else []
     bare = list(_with_pass(lines, line, head, inner))
     is_other = _OTHER_BLOCK.match(text) is not None and not _is_class(lines[head - 1], text)
     yield from (*bare, *filled) if is_other else (*filled, *bare)
@@ -167,24 +164,24 @@ def _is_class(head: str, text: str) -> bool:
     return head.lstrip().startswith("class") and re.match(r"\s*(async |def|@)", text) is not None
 
 
-def _filled(lines: list[str], line: int, head: int, inner: str) -> _Made:
+def _filled(lines: list[str], line: int, head: int, inner: str) -> Iterator[Proposal]:
     words = f"line {line} is indented, as the block of line {head}"
     outer = indent_of(lines[head - 1])
     last = _same(lines, line)
     blank = next((n for n in range(line, last + 1) if _is_apart(lines, n, outer)), last)
     first = line
-    while first < last and _width(indent_of(lines[first])) > _width(outer):
+    while first < last and _depth(lines[first]) > _depth(outer):
         first += 1
     strings = _in_strings(lines)
     is_class = re.match(r"\s*class\b", lines[head - 1]) is not None
     for end in dict.fromkeys((last, blank, first) if is_class else (blank, first, last)):
-        moved = [
+        moved = (
             inner + lines[n - 1][len(outer) :]
             if lines[n - 1].strip() and n not in strings
             else lines[n - 1]
             for n in range(line, end + 1)
-        ]
-        yield [*lines[: line - 1], *moved, *lines[end:]], words
+        )
+        yield with_lines(lines, line, end, "".join(moved), words)
 
 
 def _is_apart(lines: list[str], number: int, outer: str) -> bool:
@@ -194,20 +191,19 @@ def _is_apart(lines: list[str], number: int, outer: str) -> bool:
     return bool(behind) and not behind[0].strip() and indent_of(after) == outer
 
 
-def _with_pass(lines: list[str], line: int, head: int, inner: str) -> _Made:
+def _with_pass(lines: list[str], line: int, head: int, inner: str) -> Iterator[Proposal]:
     at = line - 1 if lines[line - 1].strip() and line > head else len(lines)
     while at > head and not lines[at - 1].strip():
         at -= 1
-    before = lines[:at]
-    if before and not before[-1].endswith("\n"):
-        before = [*before[:-1], before[-1] + "\n"]
-    yield [*before, f"{inner}pass\n", *lines[at:]], f"the block of line {head} is empty: `pass`"
+    ended = "" if not at or lines[at - 1].endswith("\n") else "\n"
+    words = f"the block of line {head} is empty: `pass`"
+    yield with_lines(lines, at + 1, at, f"{ended}{inner}pass\n", words)
 
 
 # -- tabs
 
 
-def _without_tabs(lines: list[str], line: int) -> _Made:
+def _without_tabs(lines: list[str], line: int) -> Iterator[Proposal]:
     """Tabs as spaces, or the other way round where most lines have tabs."""
     strings = _in_strings(lines)
     indented = [
@@ -230,7 +226,8 @@ def _without_tabs(lines: list[str], line: int) -> _Made:
             for n in numbers:
                 indent = indent_of(lines[n - 1])
                 changed[n - 1] = change(indent, size) + lines[n - 1][len(indent) :]
-            yield changed, f"in the indentation, {words.format(size)}"
+            words_of_size = f"in the indentation, {words.format(size)}"
+            yield Proposal(code="".join(changed), message=words_of_size)
 
 
 def _tabs(indent: str, size: int) -> str:
@@ -241,14 +238,14 @@ def _tabs(indent: str, size: int) -> str:
 # -- colons and brackets
 
 
-def _with_colon(lines: list[str], line: int, offset: int) -> _Made:
+def _with_colon(lines: list[str], line: int, offset: int) -> Iterator[Proposal]:
     text = lines[line - 1]
     for at in dict.fromkeys((_end_of_code(text), len(text[: max(offset - 1, 0)].rstrip()))):
-        changed = f"{text[:at]}:{text[at:]}"
-        yield [*lines[: line - 1], changed, *lines[line:]], f"a colon ends the head on line {line}"
+        words = f"a colon ends the head on line {line}"
+        yield with_lines(lines, line, line, f"{text[:at]}:{text[at:]}", words)
 
 
-def _closed(lines: list[str], line: int, offset: int) -> _Made:
+def _closed(lines: list[str], line: int, offset: int) -> Iterator[Proposal]:
     """The bracket closed at the end of its line, before a colon or a comma or behind it."""
     text = lines[line - 1]
     opening = text[offset - 1 : offset]
@@ -258,11 +255,11 @@ def _closed(lines: list[str], line: int, offset: int) -> _Made:
     end = _end_of_code(text)
     inner = end - 1 if text[:end].endswith((":", ",")) else end
     for at in dict.fromkeys((inner, end)):
-        changed = f"{text[:at]}{closing}{text[at:]}"
-        yield [*lines[: line - 1], changed, *lines[line:]], f"`{opening}` is closed on line {line}"
+        words = f"`{opening}` is closed on line {line}"
+        yield with_lines(lines, line, line, f"{text[:at]}{closing}{text[at:]}", words)
 
 
-def _closed_head(lines: list[str], line: int) -> _Made:
+def _closed_head(lines: list[str], line: int) -> Iterator[Proposal]:
     """The head of a block with the one bracket closed that it leaves open."""
     text = lines[line - 1]
     for opening, closing in zip(_OPENING, _CLOSING, strict=True):
@@ -270,11 +267,11 @@ def _closed_head(lines: list[str], line: int) -> _Made:
             yield from _closed(lines, line, text.index(opening) + 1)
 
 
-def _unmatched(lines: list[str], line: int, closing: str) -> _Made:
+def _unmatched(lines: list[str], line: int, closing: str) -> Iterator[Proposal]:
     text = lines[line - 1]
     for at in [i for i, c in enumerate(text) if c == closing][:MAX_TRIES]:
-        changed = text[:at] + text[at + 1 :]
-        yield [*lines[: line - 1], changed, *lines[line:]], f"a `{closing}` too many on line {line}"
+        words = f"a `{closing}` too many on line {line}"
+        yield with_lines(lines, line, line, text[:at] + text[at + 1 :], words)
 
 
 def _end_of_code(text: str) -> int:
@@ -317,5 +314,5 @@ def _in_strings(lines: list[str]) -> set[int]:
     return found
 
 
-def _width(indent: str) -> int:
-    return len(indent.expandtabs(8))
+def _depth(line: str) -> int:
+    return len(indent_of(line).expandtabs(8))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
-from pytest_bayesloc.fixes.calls import adding, called, is_placed
+from pytest_bayesloc.fixes.calls import adding, called, is_placed, picked
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
@@ -94,75 +94,26 @@ def _needed(node: ast.AST, task: Task) -> Sequence[ast.expr]:
         if isinstance(node, ast.Attribute) and node.attr == owner.group(1):
             return [node.value]
         return []
-    pick = next((pick for pattern, pick in _PICKS if re.search(pattern, said)), None)
-    return pick(node) if pick is not None else []
-
-
-def _divisor(node: ast.AST) -> Sequence[ast.expr]:
-    divisions = (ast.Div, ast.FloorDiv, ast.Mod)
-    if isinstance(node, ast.AugAssign) and isinstance(node.op, divisions):
-        return [node.value]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, divisions):
-        return [node.right]
-    is_call = isinstance(node, ast.Call) and called(node) in {"divmod", "fmod"}
-    return node.args[1:2] if isinstance(node, ast.Call) and is_call else []
-
-
-def _taken_from(node: ast.AST) -> Sequence[ast.expr]:
-    func = node.func if isinstance(node, ast.Call) else None
-    if isinstance(func, ast.Attribute) and func.attr in {"pop", "popleft"}:
-        return [func.value]
-    if isinstance(node, ast.Call) and called(node) in {"choice", "heappop", "sample"}:
-        return node.args[:1]
-    return _subscripted(node)
-
-
-def _subscripted(node: ast.AST) -> Sequence[ast.expr]:
-    return [node.value] if isinstance(node, ast.Subscript) else []
-
-
-def _function(node: ast.AST) -> Sequence[ast.expr]:
-    return [node.func] if isinstance(node, ast.Call) else []
-
-
-def _searched(node: ast.AST) -> Sequence[ast.expr]:
-    return node.comparators if isinstance(node, ast.Compare) else []
-
-
-def _looped(node: ast.AST) -> Sequence[ast.expr]:
-    return [node.iter] if isinstance(node, (ast.For, ast.comprehension)) else _given(node)
-
-
-def _sides(node: ast.AST) -> Sequence[ast.expr]:
-    if isinstance(node, ast.Compare):
-        return [node.left, *node.comparators]
-    if isinstance(node, ast.AugAssign):
-        return [node.value]
-    return [node.right, node.left] if isinstance(node, ast.BinOp) else []
-
-
-def _given(node: ast.AST) -> Sequence[ast.expr]:
-    """The first arguments of a call, or what is unpacked."""
-    if isinstance(node, ast.Starred):
-        return [node.value]
-    if isinstance(node, ast.Assign):
-        return [node.value] if isinstance(node.targets[0], (ast.Tuple, ast.List)) else []
-    return node.args[:2] if isinstance(node, ast.Call) else []
+    return picked(node, next((roles for pattern, roles in _ROLES if re.search(pattern, said)), ""))
 
 
 _ATTRIBUTE = re.compile(r"'NoneType' object has no attribute '(\w+)'")
-_PICKS = (
-    (r"^ZeroDivisionError: ", _divisor),
-    (r"^IndexError: ", _taken_from),
-    (r"^TypeError: .*'?NoneType.*(subscriptable|item assignment|item deletion)", _subscripted),
-    (r"^TypeError: 'NoneType' object is not callable", _function),
-    (r"^TypeError: (argument of type 'NoneType'|.*'NoneType'.* not a container)", _searched),
-    (r"^TypeError: .*NoneType.*(not iterable|unpack)|NoneType is not iterable", _looped),
-    (r"^TypeError: cannot unpack non-iterable NoneType", _looped),
-    (r"^TypeError: .*(operand type|not supported between|concatenate).*NoneType", _sides),
-    (r"^TypeError: .*NoneType", _given),
-    (r"^ValueError: not enough values to unpack \(expected .*, got 0\)", _looped),
-    (r"^\w+Error: .*(arg is an empty|argument is empty|data point|for empty)", _given),
+#: The roles of what the error may be about.
+_ROLES = (
+    (r"^ZeroDivisionError: ", "divisor"),
+    (r"^IndexError: ", "taken from|indexed"),
+    (r"^TypeError: .*'?NoneType.*(subscriptable|item assignment|item deletion)", "indexed"),
+    (r"^TypeError: 'NoneType' object is not callable", "function"),
+    (r"^TypeError: (argument of type 'NoneType'|.*'NoneType'.* not a container)", "more"),
+    (r"^TypeError: .*NoneType.*(not iterable|unpack)|NoneType is not iterable", "looped|given"),
+    (r"^TypeError: cannot unpack non-iterable NoneType", "looped|given"),
+    (
+        r"^TypeError: .*(operand type|not supported between|concatenate).*NoneType",
+        "compared|right|left",
+    ),
+    (r"^TypeError: .*NoneType", "given"),
+    (r"^ValueError: not enough values to unpack \(expected .*, got 0\)", "looped|given"),
+    (r"^\w+Error: .*(arg is an empty|argument is empty|data point|for empty)", "given"),
 )
 
 

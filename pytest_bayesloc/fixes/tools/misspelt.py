@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 
 from pytest_bayesloc.domain.fixing import Level
@@ -128,16 +127,8 @@ _SHORT = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Uses:
-    """Describes the uses of a name: called (or a decorator, a base), and its dotted attributes."""
-
-    is_called: bool
-    chains: tuple[str, ...]
-
-    @property
-    def attributes(self) -> set[str]:
-        return {chain.partition(".")[0] for chain in self.chains}
+#: A use of a name as a function or class. Other uses are told by what follows: ``b.c``.
+_CALLED = "()"
 
 
 @package_tool(
@@ -164,20 +155,26 @@ def _bound(tree: ast.Module) -> set[str]:
     return {*bound_in(tree), *(name for node in declared for name in node.names)}
 
 
-def _uses(tree: ast.Module, name: str, line: int) -> _Uses | None:
-    """The uses in the function at ``line``, or anywhere if there are none; None if none at all."""
+def _uses(tree: ast.Module, name: str, line: int) -> list[str] | None:
+    """Returns what follows the name in the function at ``line``, or anywhere if it is not there.
+
+    None if it is nowhere.
+    """
     function = function_at(tree, line)
     for scope in (tree,) if function is None else (function, tree):
         nodes = list(ast.walk(scope))
         if any(_is(node, name) for node in nodes):
-            return _Uses(
-                is_called=any(_is(called, name) for node in nodes for called in _called(node)),
-                chains=tuple(chain for node in nodes if (chain := _chain(node, name))),
-            )
+            calls = [_CALLED for n in nodes if any(_is(used, name) for used in _called(n))]
+            parts = (dotted(node).partition(".") for node in nodes)
+            return [*calls, *(rest for first, _, rest in parts if first == name and rest)]
     return None
 
 
-def _is(node: ast.AST | None, name: str) -> bool:
+def _attributes(uses: Sequence[str]) -> set[str]:
+    return {use.partition(".")[0] for use in uses if use != _CALLED}
+
+
+def _is(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
 
 
@@ -191,67 +188,56 @@ def _called(node: ast.AST) -> list[ast.expr]:
     return found + (list(node.decorator_list) if isinstance(node, ScopeNode) else [])
 
 
-def _chain(node: ast.AST, name: str) -> str:
-    """``b.c`` of ``name.b.c``; empty if the node is something else."""
-    first, _, rest = dotted(node).partition(".")
-    return rest if first == name else ""
-
-
-def _statements(name: str, uses: _Uses, own: str, project: Project) -> Iterator[str]:
+def _statements(name: str, uses: Sequence[str], own: str, project: Project) -> Iterator[str]:
     """Imports that may have been forgotten, the likeliest first."""
+    attributes_used = _attributes(uses)
     for said in project.imports_of(name):
         module, member = _parts(said)
         if module not in {own, "__future__"} and _fits(module, member, uses):
             yield said
     for module in sources(project.defined_in(name), own):
         yield f"from {module} import {name}"
-    for package in packages_of(own) if uses.attributes and not uses.is_called else ():
-        if uses.attributes <= set(project.names_in(f"{package}.{name}")):
+    for package in packages_of(own) if attributes_used and _CALLED not in uses else ():
+        if attributes_used <= set(project.names_in(f"{package}.{name}")):
             yield f"from {package} import {name}"
     if name in sys.stdlib_module_names and name != own:
         yield from _standard(name, uses)
     module = WELL_KNOWN.get(name, "")
-    is_odd = name.islower() and name not in _PLAIN and not (uses.is_called or uses.chains)
+    is_odd = name.islower() and name not in _PLAIN and not uses
     if module and not is_odd and _fits(module, name, uses):
         yield f"from {module} import {name}"
     yield from _installed(name, uses, own)
 
 
-def _standard(name: str, uses: _Uses) -> Iterator[str]:
+def _standard(name: str, uses: Sequence[str]) -> Iterator[str]:
     """A module of the standard library, or what has its name in it: ``datetime.datetime``."""
     module = _deepest(name, uses)
-    if uses.chains and not uses.is_called and (module != name or _fits(name, "", uses)):
+    if uses and _CALLED not in uses and (module != name or _fits(name, "", uses)):
         yield f"import {module}"
-    if name in _names(name) and (uses.is_called or uses.chains) and _fits(name, name, uses):
+    if uses and name in _contents(name) and _fits(name, name, uses):
         yield f"from {name} import {name}"
 
 
-def _installed(name: str, uses: _Uses, own: str) -> Iterator[str]:
+def _installed(name: str, uses: Sequence[str], own: str) -> Iterator[str]:
     """A distribution of that name, or of the name that everybody shortens to it."""
     module = _SHORT.get(name, name)
     top = module.partition(".")[0]
     is_other = top not in {own.partition(".")[0], own} and name not in sys.stdlib_module_names
     if not is_other or _spec(top, None) is None:
         return
-    if uses.is_called:
+    if _CALLED in uses:
         yield f"from {module} import {name}"
-    elif uses.chains:
+    elif uses:
         yield f"import {module} as {name}" if module != name else f"import {_deepest(name, uses)}"
 
 
-def _fits(module: str, member: str, uses: _Uses) -> bool:
+def _fits(module: str, member: str, uses: Sequence[str]) -> bool:
     """Whether the uses speak for it; what is not of the standard library is not looked at."""
-    if not member and uses.is_called:
-        return False
+    known = _contents(module)
     if not member:
-        known = _names(module)
-        return not known or uses.attributes <= known
-    value = _contents(module).get(member)
-    return value is None or uses.attributes <= set(dir(value))
-
-
-def _names(module: str) -> set[str]:
-    return set(_contents(module))
+        return _CALLED not in uses and (not known or _attributes(uses) <= known.keys())
+    value = known.get(member)
+    return value is None or _attributes(uses) <= set(dir(value))
 
 
 def _contents(module: str) -> dict[str, object]:
@@ -261,12 +247,12 @@ def _contents(module: str) -> dict[str, object]:
     return {} if loaded is None else dict(vars(loaded))
 
 
-def _deepest(name: str, uses: _Uses) -> str:
+def _deepest(name: str, uses: Sequence[str]) -> str:
     """The module that the uses need: ``xml.etree.ElementTree`` for a use of it by ``xml``."""
     found = name
-    for chain in uses.chains:
+    for use in uses:
         module, spec = name, _spec(name, None)
-        for part in chain.split("."):
+        for part in use.split(".") if use != _CALLED else ():
             inside = spec.submodule_search_locations if spec is not None else None
             spec = _spec(f"{module}.{part}", list(inside)) if inside else None
             if spec is None:

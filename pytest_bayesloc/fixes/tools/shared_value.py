@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.source import FunctionNode, first_line
 from pytest_bayesloc.fixes.calls import called, is_placed, methods
 from pytest_bayesloc.fixes.imports import with_import
 from pytest_bayesloc.fixes.library import package_tool
@@ -18,20 +17,121 @@ from pytest_bayesloc.fixes.syntax import (
     TextEdit,
     bound_in,
     brief,
+    defaults,
+    every_parameter,
     first_statement,
     functions_in,
     nodes_of,
     own_nodes,
     parameters,
 )
-from pytest_bayesloc.fixes.tools.mutable_default import is_mutable
 
+_MAKERS = frozenset({"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"})
+_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+#: Methods that only look.
+_LOOKS = frozenset({"get", "items", "keys", "values", "index", "count", "copy", "union"})
+#: Functions that only look, or copy.
+_READERS = frozenset(
+    {"len", "sum", "sorted", "list", "tuple", "set", "frozenset", "dict", "any", "all", "max",
+     "min", "str", "repr", "print", "bool", "isinstance", "type", "enumerate", "range"}
+)  # fmt: skip
 _FIELD = re.compile(r"mutable default <class '[\w.]+'> for field (\w+) is not allowed")
 _CHANGES = frozenset(
     {"append", "extend", "insert", "add", "update", "remove", "discard", "clear", "sort", "reverse",
      "pop", "popitem", "popleft", "appendleft", "setdefault"}
 )  # fmt: skip
 _LOOPS = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def _is_mutable(value: ast.expr) -> bool:
+    """Whether a value is a list, a dict, a set or the like, made where it is written."""
+    return called(value) in _MAKERS if isinstance(value, ast.Call) else isinstance(value, _DISPLAYS)
+
+
+def _executed(task: Task) -> list[FunctionNode]:
+    """The functions whose bodies were executed, in the order of the lines that were.
+
+    The line of ``def`` is executed when the file is imported.
+    """
+    found = []
+    for function in functions_in(task.tree):
+        body = range(function.body[0].lineno, (function.end_lineno or 0) + 1)
+        own = [rank for rank, line in enumerate(task.executed) if line in body]
+        found += [(rank, function) for rank in own[:1]]
+    return [function for _, function in sorted(found, key=lambda pair: pair[0])]
+
+
+# -- defaults
+
+
+@package_tool(
+    "A default value is a list, dict or set that all calls share, so that one call sees what "
+    "another left. Makes it anew in each call.",
+    error_pattern=r"^(\w*(Error|Exception)|Failed)\b",
+    level=Level.SAFE,
+    priority="medium",
+)
+def mutable_default(task: Task, _project: Project) -> Iterator[Proposal]:
+    """The file with each mutable default of what was executed made in the function."""
+    for function in _executed(task):
+        for parameter, default in defaults(function.args):
+            if _is_mutable(default) and _is_given_on(function, parameter.arg):
+                yield _made_anew(task, function, parameter, default)
+
+
+def _is_given_on(function: FunctionNode, name: str) -> bool:
+    """Whether the body may change the value, or give it to somebody who may."""
+    looked_at = {id(part) for node in ast.walk(function) for part in _looked_at(node)}
+    uses = (n for n in nodes_of(function, ast.Name) if n.id == name)
+    return any(isinstance(use.ctx, ast.Load) and id(use) not in looked_at for use in uses)
+
+
+def _looked_at(node: ast.AST) -> Sequence[ast.expr]:
+    """The parts that ``node`` only reads, or makes something new of."""
+    parts: Sequence[ast.expr] = ()
+    match node:
+        case (
+            ast.Subscript(value=part, ctx=ast.Load())
+            | (ast.For(iter=part) | ast.comprehension(iter=part))
+            | (ast.If(test=part) | ast.While(test=part) | ast.IfExp(test=part))
+            | (ast.UnaryOp(operand=part) | ast.Starred(value=part) | ast.FormattedValue(value=part))
+        ):
+            parts = [part]
+        case ast.Attribute(value=part, attr=name) if name in _LOOKS:
+            parts = [part]
+        case ast.Compare(left=left, comparators=others):
+            parts = [left, *others]
+        case ast.BinOp(left=left, right=right):
+            parts = [left, right]
+        case ast.Call(func=function, args=given) if ast.unparse(function) in _READERS:
+            parts = given
+        case ast.Dict(keys=keys, values=values):  # two stars have no key
+            parts = [v for k, v in zip(keys, values, strict=True) if k is None]
+    return parts
+
+
+def _made_anew(
+    task: Task, function: FunctionNode, parameter: ast.arg, default: ast.expr
+) -> Proposal:
+    text, name, kind = task.text, parameter.arg, parameter.annotation
+    words = f"`{name}` of `{function.name}` is made anew in each call"
+    first = first_statement(function)
+    start = text.start(first)
+    if decorators := getattr(first, "decorator_list", []):  # the sign is before the expression
+        start = text.between(0, text.start(decorators[0])).encode().rindex(b"@")
+    indent = text.lead(first)
+    if indent.strip():  # behind the colon
+        lead = f"{name} = {text.of(default)} if {name} is None else {name}; "
+    else:
+        step = "\t" if indent.startswith("\t") else "    "
+        lead = f"if {name} is None:\n{indent}{step}{name} = {text.of(default)}\n{indent}"
+    edits = [text.replace(default, "None", words), text.insert(start, lead, words)]
+    froms = (n for n in task.tree.body if isinstance(n, ast.ImportFrom))
+    is_late = any(n.module == "__future__" and n.names[0].name == "annotations" for n in froms)
+
+    if kind is not None and is_late and not re.search(r"None|Optional|Any\b", text.of(kind)):
+        edits.append(text.replace(kind, f"{text.of(kind)} | None", words))
+    return proposal(text, *edits)
 
 
 @package_tool(
@@ -43,27 +143,18 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.Ge
 )
 def shared_value(task: Task, _project: Project) -> Iterator[Proposal]:
     """The file with each value that is shared made anew, first those of executed functions."""
-    text = task.text
-    found = _FIELD.search(task.message)
-    if found is not None:
-        yield from _fields(task, found.group(1))
+    if found := _FIELD.search(task.message):
+        yield from _fields(task, found[1])
         return
-    lines = task.executed
-    every = functions_in(task.tree)
-    executed = {line for line in lines if line}
-    functions = [f for f in every if _is_executed(f, executed)]
+
+    functions = [f for f in functions_in(task.tree) if f in _executed(task)]
     yield from _of_classes(task, functions)
     for function in functions:
-        yield from _of_closures(text, function)
-        yield from _of_repeated(text, function)
-        yield from _of_arguments(text, function)
+        yield from _of_closures(task.text, function)
+        yield from _of_repeated(task.text, function)
+        yield from _of_arguments(task.text, function)
     for function in functions:
         yield from _of_flat_copies(task, function)
-
-
-def _is_executed(function: FunctionNode, lines: set[int]) -> bool:
-    body = range(function.body[0].lineno, (function.end_lineno or 0) + 1)
-    return any(line in body for line in lines)
 
 
 # -- dataclasses
@@ -91,31 +182,29 @@ def _by_factory(text: Text, field: ast.AnnAssign, name: str, maker: str) -> Iter
     value = field.value
     if isinstance(value, ast.Call) and called(value) == "field":
         for keyword in value.keywords:
-            if keyword.arg == "default" and is_mutable(keyword.value):
+            if keyword.arg == "default" and _is_mutable(keyword.value):
                 factory = f"default_factory={_factory(text, keyword.value)}"
                 yield text.cut(text.start(keyword), text.end(keyword), factory)
-    elif value is not None and (is_mutable(value) or ast.unparse(field.target) == name):
+    elif value is not None and (_is_mutable(value) or ast.unparse(field.target) == name):
         yield text.replace(value, f"{maker}(default_factory={_factory(text, value)})")
 
 
 def _factory(text: Text, value: ast.expr) -> str:
-    empty = {"[]": "list", "{}": "dict", "()": "tuple"}.get(ast.unparse(value))
-    if empty:
-        return empty
     if isinstance(value, ast.Call) and not value.args and not value.keywords:
         return text.of(value.func)
-    return f"lambda: {text.of(value)}"
+    makers = {"[]": "list", "{}": "dict", "()": "tuple"}
+    return makers.get(ast.unparse(value), f"lambda: {text.of(value)}")
 
 
 # -- attributes of classes
 
 
 def _of_classes(task: Task, executed: Sequence[FunctionNode]) -> Iterator[Proposal]:
-    owners = dict.fromkeys(owner for method, owner in methods(task.tree) if method in executed)
-    families = [base for owner in owners for base in (owner, *_bases(task.tree, owner))]
+    owners = [owner for method, owner in methods(task.tree) if method in executed]
+    families = (base for owner in owners for base in (owner, *_bases(task.tree, owner)))
     for owner in dict.fromkeys(families):
         for statement, name, value in _shared_in(owner):
-            yield _own(task, owner, (statement, name, value))
+            yield _own(task, owner, statement, f"{name} = {task.text.of(value)}")
 
 
 def _bases(tree: ast.Module, owner: ast.ClassDef) -> list[ast.ClassDef]:
@@ -133,62 +222,60 @@ def _shared_in(owner: ast.ClassDef) -> Iterator[tuple[ast.stmt, str, ast.expr]]:
         and ast.unparse(node.value) in {"self", "cls", owner.name}
     }
     for statement in owner.body:
-        targets = statement.targets if isinstance(statement, ast.Assign) else []
-        if isinstance(statement, ast.AnnAssign):
-            targets = [statement.target]
-        value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
-        if len(targets) != 1 or value is None or not is_mutable(value):
+        if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
             continue
-        name = ast.unparse(targets[0])
-        if name in changed and name not in is_set:
-            yield statement, name, value
+        given = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        name, is_one = ast.unparse(given[0]), len(given) == 1
+        if is_one and _is_mutable(statement.value) and name in changed and name not in is_set:
+            yield statement, name, statement.value
 
 
 def _changed_by(node: ast.AST) -> list[str]:
     """Returns the attributes of ``self`` that a node changes in place."""
-    owner: ast.AST | None = None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        owner = node.func.value if node.func.attr in _CHANGES else None
-    elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        owner = node.value
-    elif isinstance(node, ast.AugAssign):
-        owner = node.target
-    is_own = isinstance(owner, ast.Attribute) and ast.unparse(owner.value) == "self"
-    return [owner.attr] if is_own and isinstance(owner, ast.Attribute) else []
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Attribute() as owner, attr=name)):
+            is_changed = name in _CHANGES
+        case ast.Subscript(value=ast.Attribute() as owner, ctx=context):
+            is_changed = not isinstance(context, ast.Load)
+        case ast.AugAssign(target=ast.Attribute() as owner):
+            is_changed = True
+        case _:
+            return []
+    return [owner.attr] if is_changed and ast.unparse(owner.value) == "self" else []
 
 
-def _own(task: Task, owner: ast.ClassDef, shared: tuple[ast.stmt, str, ast.expr]) -> Proposal:
-    text = task.text
-    statement, name, value = shared
-    words = f"`{name}` belongs to each `{owner.name}`, not to the class"
-    made = f"self.{name} = {text.of(value)}"
+def _own(task: Task, owner: ast.ClassDef, statement: ast.stmt, said: str) -> Proposal:
+    """The statement of the class, ``name = value``, in its ``__init__``."""
+    text, made = task.text, f"self.{said}"
+    words = f"`{said.partition(' ')[0]}` belongs to each `{owner.name}`, not to the class"
     end = text.at((statement.end_lineno or statement.lineno) + 1)
     edits = [text.cut(text.line_start(statement), end, words=words)]
-    known = [m for m in owner.body if isinstance(m, FunctionNode)]
-    start = next((m for m in known if m.name == "__init__"), None)
+    start = _init(owner)
     if start is not None:
         edits.append(_at_start(text, start, made))
     else:
-        first = known[0]
-        at = min([first.lineno, *(d.lineno for d in first.decorator_list)])
-        indent = " " * first.col_offset
-        head = f"{indent}def __init__(self"
-        above = f"{indent}{indent}super().__init__(*args, **kwargs)\n" if owner.bases else ""
-        head += ", *args, **kwargs):\n" if owner.bases else "):\n"
+        first = next(m for m in owner.body if isinstance(m, FunctionNode))
+        at, indent = first_line(first), " " * first.col_offset
+        more = ", *args, **kwargs" if owner.bases else ""
+        head = f"{indent}def __init__(self{more}):\n"
+        above = f"{indent}{indent}super().__init__({more[2:]})\n" if more else ""
         edits.append(text.insert(text.at(at), f"{head}{above}{indent}{indent}{made}\n\n"))
         for other in task.tree.body:  # which don't ask the class to set itself up
             if isinstance(other, ast.ClassDef) and owner in _bases(task.tree, other):
-                own = [m for m in other.body if isinstance(m, FunctionNode)]
-                start = next((m for m in own if m.name == "__init__"), None)
+                start = _init(other)
                 if start is not None and "super()" not in text.of(start):
                     edits.append(_at_start(text, start, "super().__init__()"))
     return proposal(text, *edits)
 
 
+def _init(owner: ast.ClassDef) -> FunctionNode | None:
+    methods_of = (m for m in owner.body if isinstance(m, FunctionNode))
+    return next((m for m in methods_of if m.name == "__init__"), None)
+
+
 def _at_start(text: Text, function: FunctionNode, said: str) -> TextEdit:
     first = first_statement(function)
-    lead = text.lead(first)
-    apart = "; " if lead.strip() else f"\n{lead}"
+    apart = "; " if text.lead(first).strip() else f"\n{text.lead(first)}"
     return text.insert(text.start(first), f"{said}{apart}")
 
 
@@ -204,22 +291,21 @@ def _of_closures(text: Text, function: FunctionNode) -> Iterator[Proposal]:
         for node in ast.walk(loop):
             if not isinstance(node, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
                 continue
-            taken = set(parameters(node.args))
             body = node.body if isinstance(node.body, list) else [node.body]
             inner = [n for part in body for n in nodes_of(part, ast.Name)]
-            taken |= {n.id for n in inner if not isinstance(n.ctx, ast.Load)}
-            names = [n for n in bound if n not in taken and n in {m.id for m in inner}]
+            stored = {n.id for n in inner if not isinstance(n.ctx, ast.Load)}
+            own = {*parameters(node.args), *stored}
+            names = [n for n in bound if n not in own and n in {m.id for m in inner}]
             if names and (isinstance(loop, ast.stmt) or is_placed(text, loop)):
                 yield _bound_now(text, node, names)
 
 
 def _bound_by(loop: ast.AST) -> list[str]:
     """Returns the names that change from one turn of a loop to the next."""
-    if isinstance(loop, (ast.For, ast.AsyncFor)):
-        found = nodes_of(loop.target, ast.Name)
-        return [*dict.fromkeys((*(n.id for n in found), *bound_in(loop)))]
-    parts = [n for c in getattr(loop, "generators", []) for n in ast.walk(c.target)]
-    return [*dict.fromkeys(n.id for n in parts if isinstance(n, ast.Name))]
+    is_statement = isinstance(loop, ast.stmt)
+    parts = [loop] if is_statement else getattr(loop, "generators", [])
+    found = [n.id for part in parts for n in nodes_of(getattr(part, "target", part), ast.Name)]
+    return [*dict.fromkeys((*found, *(bound_in(loop) if is_statement else ())))]
 
 
 def _bound_now(
@@ -231,13 +317,10 @@ def _bound_now(
     if given.kwarg is not None:
         at = text.start(given.kwarg) - 2
         return proposal(text, text.insert(at, f"{said}, ", words))
-    every: list[ast.arg | ast.expr] = [*given.posonlyargs, *given.args, *given.defaults]
-    every += [*given.kwonlyargs, *(value for value in given.kw_defaults if value is not None)]
-    every += [given.vararg] if given.vararg is not None else []
-    if every:
-        noted = [part.annotation or part if isinstance(part, ast.arg) else part for part in every]
-        at = max(map(text.end, noted))
-        return proposal(text, text.insert(at, f", {said}", words))
+    ends = [text.end(arg.annotation or arg) for arg in every_parameter(given)]
+    ends += [text.end(value) for _, value in defaults(given)]
+    if ends:
+        return proposal(text, text.insert(max(ends), f", {said}", words))
     if isinstance(node, ast.Lambda):
         at = text.start(node) + len("lambda")
         return proposal(text, text.insert(at, f" {said}", words))
@@ -254,29 +337,25 @@ def _of_repeated(text: Text, function: FunctionNode) -> Iterator[Proposal]:
     for node in own_nodes(function):
         if not isinstance(node, ast.expr) or not is_placed(text, node):
             continue
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            left, right = node.left, node.right
-            items, n = (left, right) if isinstance(left, ast.List) else (right, left)
-            if isinstance(items, ast.List) and len(items.elts) == 1 and _is_fresh(items.elts[0]):
-                made = f"[{text.of(items.elts[0])} for _ in range({text.of(n)})]"
-                yield proposal(text, text.replace(node, made, f"`{brief(made)}`: each its own"))
-        elif _is_from_keys(node) and isinstance(node, ast.Call):
-            keys, value = map(text.of, node.args)
-            made = f"{{key: {value} for key in {keys}}}"
-            yield proposal(text, text.replace(node, made, f"`{brief(made)}`: each its own"))
-
-
-def _is_from_keys(node: ast.expr) -> bool:
-    is_call = isinstance(node, ast.Call) and ast.unparse(node.func) == "dict.fromkeys"
-    if not is_call or not isinstance(node, ast.Call):
-        return False
-    return len(node.args) == 2 and _is_fresh(node.args[1])
+        match node:
+            case (
+                ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=n)
+                | ast.BinOp(left=n, op=ast.Mult(), right=ast.List(elts=[item]))
+            ) if _is_fresh(item):
+                made = f"[{text.of(item)} for _ in range({text.of(n)})]"
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="dict"), attr="fromkeys"), args=[keys, value]
+            ) if _is_fresh(value):
+                made = f"{{key: {text.of(value)} for key in {text.of(keys)}}}"
+            case _:
+                continue
+        yield proposal(text, text.replace(node, made, f"`{brief(made)}`: each its own"))
 
 
 def _is_fresh(value: ast.expr) -> bool:
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Mult):
         return any(isinstance(side, ast.List) for side in (value.left, value.right))
-    return is_mutable(value)
+    return _is_mutable(value)
 
 
 # -- arguments and copies
@@ -284,34 +363,33 @@ def _is_fresh(value: ast.expr) -> bool:
 
 def _of_arguments(text: Text, function: FunctionNode) -> Iterator[Proposal]:
     """A parameter that is sorted or turned round in place, in a copy."""
-    given = set(parameters(function.args))
     for node in own_nodes(function):
-        call = node.value if isinstance(node, ast.Expr) else None
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
-            continue
-        owner = ast.unparse(call.func.value)
-        if owner in given and call.func.attr in {"sort", "reverse"}:
-            more = "".join(f", {text.of(k)}" for k in call.keywords)
-            is_sort = call.func.attr == "sort"
-            made = f"sorted({owner}{more})" if is_sort else f"list(reversed({owner}))"
-            words = f"`{owner}` of the caller stays as it is"
-            made_own = proposal(text, text.replace(call, f"{owner} = {made}", words))
-            yield replace(made_own, is_guess=True)  # a caller may rely on the side effect
+        match node:
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=owner), attr="sort" | "reverse" as how)
+                ) as call
+            ) if owner in parameters(function.args):
+                more = "".join(f", {text.of(k)}" for k in call.keywords)
+                made = f"sorted({owner}{more})" if how == "sort" else f"list(reversed({owner}))"
+                words = f"`{owner}` of the caller stays as it is"
+                edit = text.replace(call, f"{owner} = {made}", words)
+                yield proposal(text, edit, is_guess=True)  # a caller may rely on the side effect
 
 
 def _of_flat_copies(task: Task, function: FunctionNode) -> Iterator[Proposal]:
     """A copy of a value of the module, with copies of what is in it."""
     text = task.text
-    known = set(bound_in(task.tree))
+    known = set(bound_in(task.tree)) - {"copy"}
     for node in own_nodes(function):
-        if not isinstance(node, ast.Call) or not is_placed(text, node):
-            continue
-        source = ""
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
-            source = ast.unparse(node.func.value)
-        elif called(node) in {"dict", "list", "copy"} and len(node.args) == 1:
-            source = ast.unparse(node.args[0])
-        if source not in known or source == "copy":
+        match node:
+            case ast.Call(func=ast.Attribute(value=copied, attr="copy"), args=[]):
+                source = ast.unparse(copied)
+            case ast.Call(args=[copied]) as call if called(call) in {"dict", "list", "copy"}:
+                source = ast.unparse(copied)
+            case _:
+                continue
+        if source not in known or not is_placed(text, node):
             continue
         words = f"what is in `{source}` is copied as well"
         if re.search(r"^import copy$", task.code, re.MULTILINE):

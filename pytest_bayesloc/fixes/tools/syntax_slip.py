@@ -11,9 +11,7 @@ from pytest_bayesloc.domain.source import lines_of
 from pytest_bayesloc.fixes.library import package_tool, parsing
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import syntax_error, tree_of
-from pytest_bayesloc.fixes.tools.indentation import STRING
-
-_Made = Iterator[tuple[str, str]]
+from pytest_bayesloc.fixes.tools.indentation import STRING, with_lines
 
 MAX_TRIES = 60  # each is parsed, which takes some milliseconds
 MAX_CONFLICTS = 3  # whose sides are chosen one by one
@@ -34,11 +32,10 @@ def syntax_slip(task: Task, project: Project) -> Iterator[Proposal]:
     del project
     if not task.filename.endswith(".py") or tree_of(task.code) is not None:
         return
-    proposals = (Proposal(code=made, message=words) for made, words in _repairs(task.code))
-    yield from parsing(task.code, proposals, MAX_TRIES)
+    yield from parsing(task.code, _repairs(task.code), MAX_TRIES)
 
 
-def _repairs(code: str) -> _Made:
+def _repairs(code: str) -> Iterator[Proposal]:
     for repair in (_without_fences, _without_markers, _from_elsewhere):
         yield from repair(code)
     error, lines = syntax_error(code), lines_of(code)
@@ -57,30 +54,28 @@ def _repairs(code: str) -> _Made:
 # -- what was pasted
 
 
-def _without_fences(code: str) -> _Made:
+def _without_fences(code: str) -> Iterator[Proposal]:
     lines = lines_of(code)
     fences = [n for n, line in enumerate(lines) if _FENCE.match(line)]
     if not fences:
         return
-    yield "".join(line for n, line in enumerate(lines) if n not in fences), "code fences go"
+    code = "".join(line for n, line in enumerate(lines) if n not in fences)
+    yield Proposal(code=code, message="code fences go")
     first, last = fences[0], fences[-1]
-    words = "code fences go, and the text around them"
-    if first != last:
-        yield "".join(lines[first + 1 : last]), words
-    yield "".join(lines[:first]), words
-    yield "".join(lines[first + 1 :]), words
+    inner = [lines[first + 1 : last]] if first != last else []
+    for kept in (*inner, lines[:first], lines[first + 1 :]):
+        yield Proposal(code="".join(kept), message="code fences go, and the text around them")
 
 
-def _without_markers(code: str) -> _Made:
+def _without_markers(code: str) -> Iterator[Proposal]:
     parts, n_conflicts = _conflicts(lines_of(code))
     if not n_conflicts:
         # Some are left over: one side was chosen already.
         signs = (_OURS, _BASE, _THEIRS)
         rest = [line for line in lines_of(code) if not _is_marker(line, signs)]
         if len(rest) < len(lines_of(code)):
-            yield "".join(rest), "left-over merge markers go"
-            rest = [line for line in rest if line.rstrip() != _BETWEEN]
-            yield "".join(rest), "left-over merge markers go"
+            for kept in (rest, [line for line in rest if line.rstrip() != _BETWEEN]):
+                yield Proposal(code="".join(kept), message="left-over merge markers go")
         return
     names = ("the first side", "the second side", "both sides")
     choices: list[tuple[int, ...]] = [(side,) * n_conflicts for side in range(3)]
@@ -89,8 +84,9 @@ def _without_markers(code: str) -> _Made:
     for chosen in dict.fromkeys(choices):
         sides = iter(chosen)
         text = "".join(p if isinstance(p, str) else _side(p, next(sides)) for p in parts)
-        words = ", ".join(names[side] for side in dict.fromkeys(chosen))
-        yield text, f"of the merge conflict {words}: only you know which is right"
+        sides_taken = ", ".join(names[side] for side in dict.fromkeys(chosen))
+        words = f"of the merge conflict {sides_taken}: only you know which is right"
+        yield Proposal(code=text, message=words)
 
 
 def _side(conflict: tuple[str, str], side: int) -> str:
@@ -123,33 +119,33 @@ def _conflicts(lines: Sequence[str]) -> tuple[list[str | tuple[str, str]], int]:
 # -- what was mistyped
 
 
-def _with_comparison(lines: Sequence[str], line: int) -> _Made:
+def _with_comparison(lines: Sequence[str], line: int) -> Iterator[Proposal]:
     text = lines[line - 1]
     masked = _masked(text)
     for found in reversed(list(_EQUALS.finditer(masked))):
         made = f"{text[: found.start()]}=={text[found.end() :]}"
-        yield _with_line(lines, line, made), f"`==` compares on line {line}"
+        yield with_lines(lines, line, line, made, f"`==` compares on line {line}")
 
 
-def _with_other_bracket(lines: Sequence[str], line: int, error: SyntaxError) -> _Made:
+def _with_other_bracket(lines: Sequence[str], line: int, error: SyntaxError) -> Iterator[Proposal]:
     text, at = lines[line - 1], (error.offset or 1) - 1
     opened = re.search(r"opening parenthesis '(.)'", error.msg)
     if opened is not None:
         closing = {"(": ")", "[": "]", "{": "}"}[opened[1]]
         words = f"`{closing}` closes the bracket on line {line}"
-        yield _with_line(lines, line, f"{text[:at]}{closing}{text[at + 1 :]}"), words
+        yield with_lines(lines, line, line, f"{text[:at]}{closing}{text[at + 1 :]}", words)
 
 
-def _with_comma(lines: Sequence[str], numbers: range) -> _Made:
+def _with_comma(lines: Sequence[str], numbers: range) -> Iterator[Proposal]:
     """A comma behind one of the lines, before a comment."""
     for number in numbers[:-1]:
         text = lines[number - 1]
         end = len(text.partition("#")[0].rstrip())
         made = f"{text[:end]},{text[end:]}"
-        yield _with_line(lines, number, made), f"a comma ends the item on line {number}"
+        yield with_lines(lines, number, number, made, f"a comma ends the item on line {number}")
 
 
-def _with_closed_string(lines: Sequence[str], line: int, error: SyntaxError) -> _Made:
+def _with_closed_string(lines: Sequence[str], line: int, error: SyntaxError) -> Iterator[Proposal]:
     text = lines[line - 1]
     words = f"the string on line {line} is closed"
     if "triple-quoted" in error.msg:
@@ -160,12 +156,12 @@ def _with_closed_string(lines: Sequence[str], line: int, error: SyntaxError) -> 
     other = "'" if quote == '"' else '"'
     body = text.rstrip("\n")
     for at in reversed([i for i, c in enumerate(body) if c == "'" and _is_apostrophe(body, i)]):
-        yield _with_line(lines, line, f"{text[:at]}\\{text[at:]}"), "an apostrophe is escaped"
+        yield with_lines(lines, line, line, f"{text[:at]}\\{text[at:]}", "an apostrophe is escaped")
     for at in [i for i, c in enumerate(body) if c == other]:
-        yield _with_line(lines, line, text[:at] + quote + text[at + 1 :]), words
+        yield with_lines(lines, line, line, text[:at] + quote + text[at + 1 :], words)
     end = len(body.rstrip())
     while quote and end > start:
-        yield _with_line(lines, line, f"{body[:end]}{quote}{body[end:]}\n"), words
+        yield with_lines(lines, line, line, f"{body[:end]}{quote}{body[end:]}\n", words)
         if body[end - 1] not in ")]},:":
             break
         end -= 1
@@ -175,19 +171,14 @@ def _is_apostrophe(text: str, at: int) -> bool:
     return text[at - 1 : at].isalpha() and text[at + 1 : at + 2].isalpha()
 
 
-def _with_closed_docstring(lines: Sequence[str], line: int, words: str) -> _Made:
+def _with_closed_docstring(lines: Sequence[str], line: int, words: str) -> Iterator[Proposal]:
     text = lines[line - 1]
     quotes = '"""' if '"""' in text else "'''"
-    yield _with_line(lines, line, f"{text.rstrip()}{quotes}\n"), words
+    yield with_lines(lines, line, line, f"{text.rstrip()}{quotes}\n", words)
     for number in range(line, len(lines)):
         if not lines[number].strip():
             indent = text[: len(text) - len(text.lstrip())]
-            made = [*lines[:number], f"{indent}{quotes}\n", *lines[number:]]
-            yield "".join(made), words
-
-
-def _with_line(lines: Sequence[str], line: int, text: str) -> str:
-    return "".join([*lines[: line - 1], text, *lines[line:]])
+            yield with_lines(lines, number + 1, number, f"{indent}{quotes}\n", words)
 
 
 # -- what is no Python any more
@@ -224,13 +215,13 @@ _ELSEWHERE: Sequence[tuple[str, _Change]] = (
 )
 
 
-def _from_elsewhere(code: str) -> _Made:
+def _from_elsewhere(code: str) -> Iterator[Proposal]:
     """The statements, operators and numbers of Python 2 and of C, as they are written now."""
     made = code
     for pattern, change in _ELSEWHERE:
         made = _substituted(made, re.compile(pattern), change)
     if made != code:
-        yield made, "what Python 2 or C has is written as in Python 3"
+        yield Proposal(code=made, message="what Python 2 or C has is written as in Python 3")
 
 
 def _substituted(code: str, pattern: re.Pattern[str], change: _Change) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.calls import called, is_placed
+from pytest_bayesloc.fixes.calls import called, is_placed, picked
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
@@ -20,8 +20,6 @@ from pytest_bayesloc.fixes.syntax import (
     nodes_of,
     targets,
 )
-
-Pick = Callable[[ast.AST], Sequence[ast.expr]]
 
 _WANTS = (("{}.encode", "text"), ("{}.decode", "bytes"), ("str(", "other"), ("int(", "text"),
           ("float(", "text"), ("tuple(", "other"), ("map(", "other"))  # fmt: skip
@@ -51,8 +49,10 @@ def _used(task: Task) -> Iterator[Proposal]:
     line = task.nodes
     if "float" in task.message and any(form == "int({})" for _, form in steps):
         yield from _floored(task, line)
-    for pick, form in steps:
-        nodes = [n for node in line for n in pick(node) if is_placed(text, n) and _fits(n, form)]
+    for roles, form in steps:
+        nodes = [
+            n for node in line for n in picked(node, roles) if is_placed(text, n) and _fits(n, form)
+        ]
         doubts = [_doubt(node, form, task.values) for node in nodes]
         for _, i in sorted((doubt, i) for i, doubt in enumerate(doubts)):
             yield from _converted(text, nodes[i], form)
@@ -82,13 +82,13 @@ def _floored(task: Task, line: list[ast.AST]) -> Iterator[Proposal]:
             yield proposal(text, text.cut(start, text.end(node.right), made, words, node.lineno))
 
 
-def _of_sides(left: str, right: str, *, is_comparison: bool) -> tuple[tuple[Pick, str], ...]:
+def _of_sides(left: str, right: str, *, is_comparison: bool) -> tuple[tuple[str, str], ...]:
     """Returns the conversions for a value of type ``left`` that meets one of type ``right``."""
-    first, second = (_less, _more) if is_comparison else (_left, _right)
+    first, second = ("less", "more") if is_comparison else ("left", "right")
     numbers = {"int", "float"}
     if left in numbers and right == "str":
         steps = (second, "int({})"), (second, "float({})")
-        summed = (_summed, "int({})"), (_summed, "float({})"), (first, "str({})")
+        summed = ("summed", "int({})"), ("summed", "float({})"), (first, "str({})")
         return steps if is_comparison else (*steps, *summed)  # texts are ordered otherwise
     if left == "str" and right in numbers:
         steps = (first, "int({})"), (first, "float({})")
@@ -97,7 +97,7 @@ def _of_sides(left: str, right: str, *, is_comparison: bool) -> tuple[tuple[Pick
     if left in sized and right in sized and left != right:
         return (second, f"{left}({{}})"), (first, f"{right}({{}})")
     if left == right == "list" and not is_comparison:  # of a difference, an intersection
-        return ((_left, "set({})"),)
+        return (("left", "set({})"),)
     return ()
 
 
@@ -198,154 +198,73 @@ def _forms(value: object, wanted: object) -> list[str]:
     return [f"{type(wanted).__name__}({{}})"] if plain and str(value) == str(wanted) else []
 
 
-# -- which expressions
+# -- which conversions: the role of an expression, with what is made of it
 
 
-def _left(node: ast.AST) -> Sequence[ast.expr]:
-    return [node.left] if isinstance(node, ast.BinOp) else []
-
-
-def _right(node: ast.AST) -> Sequence[ast.expr]:
-    if isinstance(node, ast.AugAssign):
-        return [node.value]
-    return [node.right] if isinstance(node, ast.BinOp) else []
-
-
-def _less(node: ast.AST) -> Sequence[ast.expr]:
-    return [node.left, *node.comparators[:-1]] if isinstance(node, ast.Compare) else []
-
-
-def _more(node: ast.AST) -> Sequence[ast.expr]:
-    return node.comparators if isinstance(node, ast.Compare) else []
-
-
-def _indices(node: ast.AST) -> Sequence[ast.expr]:
-    if not isinstance(node, ast.Subscript) or isinstance(node.slice, (ast.Slice, ast.Tuple)):
-        return []
-    return [node.slice]
-
-
-def _bounds(node: ast.AST) -> Sequence[ast.expr]:
-    bounds = (node.upper, node.lower, node.step) if isinstance(node, ast.Slice) else ()
-    return [bound for bound in bounds if bound is not None]
-
-
-def _indexed(node: ast.AST) -> Sequence[ast.expr]:
-    return [node.value] if isinstance(node, ast.Subscript) else []
-
-
-def _arguments(node: ast.AST) -> Sequence[ast.expr]:
-    if not isinstance(node, ast.Call):
-        return []
-    given = [*node.args, *(keyword.value for keyword in node.keywords)]
-    return [argument for argument in given if not isinstance(argument, ast.Starred)]
-
-
-def _owner(node: ast.AST) -> Sequence[ast.expr]:
-    func = node.func if isinstance(node, ast.Call) else None
-    return [func.value] if isinstance(func, ast.Attribute) else []
-
-
-def _summed(node: ast.AST) -> Sequence[ast.expr]:
-    """Returns what is summed up, one by one."""
-    given = node.args if isinstance(node, ast.Call) and called(node) == "sum" else []
-    return [a.elt for a in given[:1] if isinstance(a, (ast.GeneratorExp, ast.ListComp))]
-
-
-def _named(*names: str) -> Pick:
-    """The arguments of calls of what is named so."""
-    return lambda node: (
-        _arguments(node) if isinstance(node, ast.Call) and called(node) in names else []
-    )
-
-
-def _looped(node: ast.AST) -> Sequence[ast.expr]:
-    return [node.iter] if isinstance(node, (ast.For, ast.comprehension)) else []
-
-
-def _shown(node: ast.AST) -> Sequence[ast.expr]:
-    """Returns the values behind ``%``."""
-    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)):
-        return []
-    return node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
-
-
-def _keys(node: ast.AST) -> Sequence[ast.expr]:
-    if isinstance(node, ast.Compare):
-        return [node.left]
-    if isinstance(node, ast.Dict):
-        return [key for key in node.keys if key is not None]
-    if isinstance(node, ast.DictComp):
-        return [node.key]
-    if isinstance(node, ast.SetComp):
-        return [node.elt]
-    return node.elts if isinstance(node, ast.Set) else _indices(node)
-
-
-_MAKERS = _named("set", "frozenset", "dict", "Counter", "fromkeys")
-_TEXTS = _named("add", "setdefault", "get", "pop", "append")
+_MAKERS = "set()|frozenset()|dict()|Counter()|fromkeys()"
+_TEXTS = "add()|setdefault()|get()|pop()|append()"
 _SIDES = re.compile(
     r"unsupported operand type\(s\) for [^:]+: '(?P<left>\w+)' and '(?P<right>\w+)'"
     r"|(?P<less>not supported) between instances of '(?P<l>\w+)' and '(?P<r>\w+)'"
 )
 _LAZY = r"'?(generator|map|filter|zip|dict_\w+|reversed|enumerate|\w*iterator)'?"
-_RULES: tuple[tuple[str, tuple[tuple[Pick, str], ...]], ...] = (
-    (r'concatenate str \(not "bytes"\)', ((_right, "{}.decode()"), (_left, "{}.encode()"))),
+_RULES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    (r'concatenate str \(not "bytes"\)', (("right", "{}.decode()"), ("left", "{}.encode()"))),
     (
         r'concatenate str \(not "(int|float)"\)',
-        ((_right, "str({})"), (_left, "int({})"), (_left, "float({})")),
+        (("right", "str({})"), ("left", "int({})"), ("left", "float({})")),
     ),
-    (r'concatenate str \(not "(?!NoneType)\w+"\)', ((_right, "str({})"),)),
-    (r'concatenate list \(not "(?!NoneType)\w+"\)', ((_right, "list({})"), (_right, "[{}]"))),
+    (r'concatenate str \(not "(?!NoneType)\w+"\)', (("right", "str({})"),)),
+    (r'concatenate list \(not "(?!NoneType)\w+"\)', (("right", "list({})"), ("right", "[{}]"))),
     (
         r'concatenate tuple \(not "(?!NoneType)\w+"\)',
-        ((_right, "tuple({})"), (_right, "({},)"), (_left, "list({})")),
+        (("right", "tuple({})"), ("right", "({},)"), ("left", "list({})")),
     ),
     (
         r"string argument without an encoding|(?:Strings|Unicode-objects) must be encoded",
-        ((_arguments, "{}.encode()"),),
+        (("passed", "{}.encode()"),),
     ),
-    (r"can't concat str to bytes", ((_right, "{}.encode()"), (_left, "{}.decode()"))),
+    (r"can't concat str to bytes", (("right", "{}.encode()"), ("left", "{}.decode()"))),
     (
         r"'(str|float)' object cannot be interpreted as an integer",
-        ((_arguments, "int({})"),),
+        (("passed", "int({})"),),
     ),
-    (r"%\w format: .*number is required, not str", ((_shown, "int({})"), (_shown, "float({})"))),
-    (r"slice indices must be integers", ((_bounds, "int({})"),)),
-    (r"indices must be integers(?: or slices)?, not '?(str|float)", ((_indices, "int({})"),)),
+    (r"%\w format: .*number is required, not str", (("shown", "int({})"), ("shown", "float({})"))),
+    (r"slice indices must be integers", (("bound", "int({})"),)),
+    (r"indices must be integers(?: or slices)?, not '?(str|float)", (("index", "int({})"),)),
     (
         r"bytes-like object is required, not 'str'",
-        ((_arguments, "{}.encode()"), (_less, "{}.encode()"), (_owner, "{}.decode()"),
-         (_more, "{}.decode()")),
+        (("passed", "{}.encode()"), ("less", "{}.encode()"), ("owner", "{}.decode()"),
+         ("more", "{}.decode()")),
     ),
     (
         r"must be str(?:, not bytes| or a tuple of str, not bytes)",
-        ((_arguments, "{}.decode()"), (_owner, "{}.encode()")),
+        (("passed", "{}.decode()"), ("owner", "{}.encode()")),
     ),
-    (r"must be bytes .*not str", ((_arguments, "{}.encode()"), (_owner, "{}.decode()"))),
-    (r"cannot use a string pattern on a bytes-like object", ((_arguments, "{}.decode()"),)),
-    (r"cannot use a bytes pattern on a string-like object", ((_arguments, "{}.encode()"),)),
-    (r"expected str instance, bytes found", ((_named("join"), "[item.decode() for item in {}]"),)),
-    (r"expected str instance, (?!NoneType)\w+ found", ((_named("join"), "map(str, {})"),)),
+    (r"must be bytes .*not str", (("passed", "{}.encode()"), ("owner", "{}.decode()"))),
+    (r"cannot use a string pattern on a bytes-like object", (("passed", "{}.decode()"),)),
+    (r"cannot use a bytes pattern on a string-like object", (("passed", "{}.encode()"),)),
+    (r"expected str instance, bytes found", (("join()", "[item.decode() for item in {}]"),)),
+    (r"expected str instance, (?!NoneType)\w+ found", (("join()", "map(str, {})"),)),
     (
         r"unhashable type: 'list'",
-        ((_keys, "tuple({})"), (_MAKERS, "map(tuple, {})"), (_TEXTS, "tuple({})"),
-         (_arguments, "tuple({})")),
+        (("key", "tuple({})"), (_MAKERS, "map(tuple, {})"), (_TEXTS, "tuple({})"),
+         ("passed", "tuple({})")),
     ),
-    (r"unhashable type: 'set'", ((_keys, "frozenset({})"), (_MAKERS, "map(frozenset, {})"),
-                                 (_arguments, "frozenset({})"))),
-    (rf"type {_LAZY} has no len\(\)", ((_named("len"), "list({})"),)),
-    (r"type '(int|float)' has no len\(\)", ((_named("len"), "str({})"),)),
-    (rf"{_LAZY} object is not subscriptable", ((_indexed, "list({})"),)),
-    (r"'set' object is not subscriptable", ((_indexed, "sorted({})"), (_indexed, "list({})"))),
-    (r"'int' object is not subscriptable", ((_indexed, "str({})"),)),
-    (r"'int' object is not iterable", ((_looped, "range({})"), (_looped, "str({})"),
-                                       (_arguments, "[{}]"))),
+    (r"unhashable type: 'set'", (("key", "frozenset({})"), (_MAKERS, "map(frozenset, {})"),
+                                 ("passed", "frozenset({})"))),
+    (rf"type {_LAZY} has no len\(\)", (("len()", "list({})"),)),
+    (r"type '(int|float)' has no len\(\)", (("len()", "str({})"),)),
+    (rf"{_LAZY} object is not subscriptable", (("indexed", "list({})"),)),
+    (r"'set' object is not subscriptable", (("indexed", "sorted({})"), ("indexed", "list({})"))),
+    (r"'int' object is not subscriptable", (("indexed", "str({})"),)),
+    (r"'int' object is not iterable", (("looped", "range({})"), ("looped", "str({})"),
+                                       ("passed", "[{}]"))),
     (
         r"can't multiply sequence by non-int of type '(float|str)'",
-        ((_right, "int({})"), (_right, "float({})"), (_left, "float({})"), (_left, "int({})")),
+        (("right", "int({})"), ("right", "float({})"), ("left", "float({})"), ("left", "int({})")),
     ),
-    (r"must be real number, not str", ((_arguments, "float({})"),)),
-    (r"expected string or bytes-like object(?!.*NoneType)", ((_arguments, "str({})"),)),
-    (r"must be str, not (int|float)", ((_arguments, "str({})"),)),
+    (r"must be real number, not str", (("passed", "float({})"),)),
+    (r"expected string or bytes-like object(?!.*NoneType)", (("passed", "str({})"),)),
+    (r"must be str, not (int|float)", (("passed", "str({})"),)),
 )  # fmt: skip
