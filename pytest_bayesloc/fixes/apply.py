@@ -19,7 +19,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from uuid import uuid4
@@ -38,7 +38,6 @@ class JournalEntry:
     """One file as it was, and as it was left.
 
     Attributes:
-        id: Sorts by the time it was made.
         file: Path relative to rootdir.
         before: Its bytes before the fix.
         after: Its bytes after it.
@@ -46,12 +45,11 @@ class JournalEntry:
         target: What it changed, as ``file qualname``.
     """
 
-    id: str
     file: str
     before: bytes
     after: bytes
     tool: str
-    target: str = ""
+    target: str
 
 
 class Journal:
@@ -62,80 +60,70 @@ class Journal:
         self._folder = folder
 
     def apply(
-        self, file: str, before: bytes, after: bytes, tool: str, target: str = ""
-    ) -> JournalEntry:
-        """Put ``after`` in the place of ``before``; a kill leaves one of them, whole.
-
-        Args:
-            file: Path relative to rootdir.
-            before: What must stand there.
-            after: What is to stand there.
-            tool: Who made the fix.
-            target: What it changes, as ``file qualname``.
-
-        Raises:
-            FixError: If the file says something else by now, or can't be written.
-        """
-        now = datetime.now(timezone.utc)
-        number = f"{now:%Y%m%dT%H%M%S%f}-{uuid4().hex[:6]}"
-        entry = JournalEntry(
-            id=number, file=file, before=before, after=after, tool=tool, target=target
-        )
-        path = self._path(file)
-        try:
-            _require(path, before, file)
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._stay_inside()
-            for left in self._folder.glob(f"*{PARTIAL}"):  # what a kill left half written
-                left.unlink(missing_ok=True)
-            self._replace(self._folder / f"{number}{ENTRY}", _dumped(entry), 0o600)
-            _require(path, before, file)  # the journal took its time
-            self._replace(path, after)
-        except OSError as error:
-            why = f"it can't be written ({error}). The file is as it was"
-            raise refused(file, f"{why}; see that it and .bayesloc/ can be written") from error
-        return entry
-
-    def apply_all(
         self, changes: Sequence[tuple[str, bytes, bytes]], tool: str, target: str = ""
-    ) -> None:
-        """Apply changes of several files: all of them, or none.
+    ) -> list[Path]:
+        """Change several files: all of them, or none; a kill leaves each as it was or is to be.
 
         Args:
-            changes: Path, bytes before and bytes after of each file.
+            changes: Of each file its path relative to rootdir, the bytes that must stand there, and
+                those that are to.
             tool: Who made the fix.
             target: What it changes, as ``file qualname``.
 
+        Returns:
+            The entries of the journal, one a file; their names sort by the time they were made.
+
         Raises:
-            FixError: As for ``apply``; what was written by then is taken back.
+            FixError: If a file says something else by now, or can't be written; what was written by
+                then is taken back.
         """
-        done: list[JournalEntry] = []
+        done: dict[Path, JournalEntry] = {}
         try:
             for file, before, after in changes:
-                done.append(self.apply(file, before, after, tool, target))
+                entry = JournalEntry(
+                    file=file, before=before, after=after, tool=tool, target=target
+                )
+                done[self._applied(entry)] = entry
         except FixError:
-            for entry in reversed(done):
-                self._undone(entry)
+            for path, entry in reversed(done.items()):
+                self._undone(path, entry)
             raise
+        return list(done)
+
+    def _applied(self, entry: JournalEntry) -> Path:
+        now = datetime.now(timezone.utc)
+        kept = self._folder / f"{now:%Y%m%dT%H%M%S%f}-{uuid4().hex[:6]}{ENTRY}"
+        path = self._path(entry.file)
+        try:
+            _require(path, entry)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if not Path(os.path.realpath(self._folder)).is_relative_to(self._root):
+                raise OSError(f"{self._folder} leads out of {self._root}")  # noqa: TRY301 - as below
+            for left in self._folder.glob(f"*{PARTIAL}"):  # what a kill left half written
+                left.unlink(missing_ok=True)
+            self._replace(kept, _dumped(entry), 0o600)
+            _require(path, entry)  # the journal took its time
+            self._replace(path, entry.after)
+        except OSError as error:
+            why = f"it can't be written ({error}). The file is as it was"
+            said = f"{why}; see that it and .bayesloc/ can be written"
+            raise refused(entry.file, said) from error
+        return kept
 
     def undo(self) -> list[tuple[JournalEntry, str]]:
-        """Take back all that was applied, the newest first.
+        """Take back all that was applied, the newest first; what can't be read is passed over.
 
         Returns:
             Each fix with what became of it: empty if it was undone, else why it was not.
         """
-        return [(entry, self._undone(entry)) for entry in self.entries()]
-
-    def entries(self) -> list[JournalEntry]:
-        """Returns what was applied and not undone, the newest first; skips what can't be read."""
-        read = (entry for entry in self._read().values() if entry is not None)
-        return sorted(read, key=lambda entry: entry.id, reverse=True)
+        read = sorted(self._read().items(), key=lambda item: item[0], reverse=True)
+        return [(entry, self._undone(path, entry)) for path, entry in read if entry is not None]
 
     def unreadable(self) -> list[Path]:
         """Returns the entries that can't be read."""
         return sorted(path for path, entry in self._read().items() if entry is None)
 
-    def _undone(self, entry: JournalEntry) -> str:
+    def _undone(self, kept: Path, entry: JournalEntry) -> str:
         try:
             path = self._path(entry.file)
             found = path.read_bytes()
@@ -143,7 +131,6 @@ class Journal:
                 self._replace(path, entry.before)
             elif found != entry.before:
                 return "it was edited since: it stays as it is"
-            kept = self._folder / f"{entry.id}{ENTRY}"
             kept.replace(kept.with_suffix(UNDONE))
         except FileNotFoundError:
             return "it is gone"
@@ -157,7 +144,7 @@ class Journal:
         for path in read:
             with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
                 if path.stat().st_size <= MAX_BYTES:
-                    read[path] = _loaded(path.stem, path.read_bytes())
+                    read[path] = _loaded(path.read_bytes())
         return read
 
     def _replace(self, path: Path, data: bytes, mode: int | None = None) -> None:
@@ -173,15 +160,6 @@ class Journal:
                 raise
             _write_beside(path.parent, path, data, mode, like)
 
-    def _stay_inside(self) -> None:
-        """Keep from folders of others.
-
-        Raises:
-            OSError: If the journal leads out of the project.
-        """
-        if not Path(os.path.realpath(self._folder)).is_relative_to(self._root):
-            raise OSError(f"{self._folder} leads out of {self._root}")
-
     def _path(self, file: str) -> Path:
         """Returns the real path of ``file``, which must not leave the project."""
         path = Path(os.path.realpath(self._root / file))
@@ -192,9 +170,9 @@ class Journal:
         return path
 
 
-def _require(path: Path, before: bytes, file: str) -> None:
-    if path.read_bytes() != before:
-        raise refused(file, "the file changed since the tests ran. Run them again")
+def _require(path: Path, entry: JournalEntry) -> None:
+    if path.read_bytes() != entry.before:
+        raise refused(entry.file, "the file changed since the tests ran. Run them again")
 
 
 def _write_beside(
@@ -223,26 +201,15 @@ def _write_beside(
 
 
 def _dumped(entry: JournalEntry) -> bytes:
-    texts = {
-        "file": entry.file,
-        "tool": entry.tool,
-        "target": entry.target,
-        "before": base64.b64encode(entry.before).decode("ascii"),
-        "after": base64.b64encode(entry.after).decode("ascii"),
-    }
-    return json.dumps(texts).encode("ascii")
+    before, after = (base64.b64encode(data).decode("ascii") for data in (entry.before, entry.after))
+    return json.dumps({**asdict(entry), "before": before, "after": after}).encode("ascii")
 
 
-def _loaded(number: str, data: bytes) -> JournalEntry:
+def _loaded(data: bytes) -> JournalEntry:
     read = json.loads(data)
-    return JournalEntry(
-        id=number,
-        file=str(read["file"]),
-        tool=str(read["tool"]),
-        target=str(read["target"]),
-        before=base64.b64decode(read["before"], validate=True),
-        after=base64.b64decode(read["after"], validate=True),
-    )
+    texts = {name: str(read[name]) for name in ("file", "tool", "target")}
+    before, after = (base64.b64decode(read[name], validate=True) for name in ("before", "after"))
+    return JournalEntry(**texts, before=before, after=after)
 
 
 _ENDS = ("\r\n", "\n", "\r")

@@ -17,14 +17,15 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import chain, islice
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level, ToolRecord
 from pytest_bayesloc.domain.ports import Clock
 from pytest_bayesloc.domain.texts import bm25, masked, words
 from pytest_bayesloc.fixes.definition import PRIORITIES, Tool, ToolOrigin
-from pytest_bayesloc.fixes.project import Project, Proposal, Propose, Task
-from pytest_bayesloc.fixes.syntax import tree_of
+from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.syntax import TextEdit, tree_of
 
 N_BEST = 3
 N_JUDGED = 5  # questions to a judge: an answer takes seconds and money, a dry run neither
@@ -38,6 +39,8 @@ _SEARCH = (
     "sys.exit(0 if re.search(p, t, flags) else 3)"
 )
 _FOUND, _NOT_FOUND = 0, 3
+#: A tool of the package, as it is written.
+Answer: TypeAlias = Callable[[Task, Project], Iterator[Made]]
 _REPEATS = re.compile(r"[*+{]")
 
 
@@ -49,33 +52,43 @@ def package_tool(
     priority: str = "high",
     applies_to: tuple[str, ...] = ("*.py",),
     needs_tree: bool = True,
-) -> Callable[[Propose], Tool]:
+) -> Callable[[Answer], Tool]:
     """Make a tool of the package of a function, which the tool has its name from.
 
     The arguments are those of ``Tool``. Nobody is asked about a sure match of a safe tool of high
     priority. What ``needs_tree`` is asked about files that parse alone, and leaves them parsing.
     """
 
-    def made(propose: Propose) -> Tool:
+    def made(answer: Answer) -> Tool:
         return Tool(
-            name=propose.__name__.replace("_", "-"),
+            name=answer.__name__.replace("_", "-"),
             description=description,
             error_pattern=re.compile(error_pattern),
             applies_to=applies_to,
             priority=priority,
             level=level,
             auto_apply=level is Level.SAFE and priority == "high",
-            propose=partial(_on_syntax, propose) if needs_tree else propose,
+            propose=partial(_proposals, answer, needs_tree=needs_tree),
         )
 
     return made
 
 
-def _on_syntax(propose: Propose, task: Task, project: Project) -> Iterator[Proposal]:
-    if tree_of(task.code) is not None:
+def _proposals(
+    answer: Answer, task: Task, project: Project, *, needs_tree: bool
+) -> Iterator[Proposal]:
+    whole = (
+        given
+        if isinstance(given, Proposal)
+        else proposal(task.text, *([given] if isinstance(given, TextEdit) else given))
+        for given in answer(task, project)
+    )
+    if not needs_tree:
+        yield from whole
+    elif tree_of(task.code) is not None:
         # Before Python 3.12 a place in an f-string may lie within a character; trees may be deep.
         with suppress(UnicodeError, RecursionError):
-            yield from parsing(task.code, propose(task, project))
+            yield from parsing(task.code, whole)
 
 
 def parsing(
@@ -84,15 +97,15 @@ def parsing(
     """The first ``proposals`` that change ``code`` and parse, each once."""
     seen = {code}
     n_made = 0
-    for proposal in proposals:
-        if proposal.code in seen:
+    for made in proposals:
+        if made.code in seen:
             continue
         if len(seen) > max_tries or n_made == MAX_PROPOSALS:
             return
-        seen.add(proposal.code)
-        if tree_of(proposal.code) is not None:
+        seen.add(made.code)
+        if tree_of(made.code) is not None:
             n_made += 1
-            yield proposal
+            yield made
 
 
 class Library:

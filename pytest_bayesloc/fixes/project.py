@@ -123,6 +123,10 @@ def _module_of(file: str) -> str:
     return Location(file=file, start_line=1, end_line=1, qualname=MODULE).module
 
 
+#: An answer of a tool of the package: a text, one edit, or several with the words of the first.
+Made: TypeAlias = Proposal | TextEdit | Sequence[TextEdit]
+
+
 def proposal(text: Text, *edits: TextEdit, is_guess: bool = False) -> Proposal:
     """``text`` after ``edits``, with what the first one says."""
     message = next((edit.words for edit in edits), "")

@@ -313,7 +313,7 @@ def _apply(context: Context, fix: FixEntry, candidate: Candidate) -> None:
                 raise refused(part.file, f"{why}. {then} --bayesloc-allow-dirty")
         changes = [(p.file, *_bytes(context, p)) for p in parts]
         where = name_of(patch_of(candidate).target)
-        journal(context.rootdir).apply_all(changes, fix.tool, where)
+        journal(context.rootdir).apply(changes, fix.tool, where)
     except FixError as error:
         context.note(str(error))
         return

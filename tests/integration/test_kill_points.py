@@ -133,7 +133,7 @@ def applied(root: Path) -> None:
 def apply(root: Path) -> None:
     undo(root)
     changes = [(name, OLD.encode(), NEW.encode()) for name in FILES]
-    journal(root).apply_all(changes, "tool")
+    journal(root).apply(changes, "tool")
 
 
 def undo(root: Path) -> None:

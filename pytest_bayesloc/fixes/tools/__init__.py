@@ -7,11 +7,10 @@ from pytest_bayesloc.fixes.tools.circular_import import circular_import
 from pytest_bayesloc.fixes.tools.data import json_syntax, stale_expectation, stale_snapshot
 from pytest_bayesloc.fixes.tools.foreign_name import foreign_name
 from pytest_bayesloc.fixes.tools.indentation import indentation
-from pytest_bayesloc.fixes.tools.missing_await import missing_await
 from pytest_bayesloc.fixes.tools.missing_guard import missing_guard
-from pytest_bayesloc.fixes.tools.missing_return import missing_return
 from pytest_bayesloc.fixes.tools.misspelt import missing_import, misspelt_attribute, misspelt_name
 from pytest_bayesloc.fixes.tools.misspelt_import import misspelt_import
+from pytest_bayesloc.fixes.tools.results import missing_await, missing_return
 from pytest_bayesloc.fixes.tools.shared_value import mutable_default, shared_value
 from pytest_bayesloc.fixes.tools.syntax_slip import syntax_slip
 from pytest_bayesloc.fixes.tools.type_mismatch import type_mismatch

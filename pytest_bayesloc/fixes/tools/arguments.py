@@ -25,7 +25,7 @@ from pytest_bayesloc.fixes.calls import (
     takes_owner,
 )
 from pytest_bayesloc.fixes.library import package_tool
-from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.project import Made, Project, Task
 from pytest_bayesloc.fixes.syntax import (
     BUILT_IN,
     Text,
@@ -56,7 +56,7 @@ N_OTHERS = 3  # names in scope that are called otherwise
     r"|positional arguments? but|multiple values for argument",
     level=Level.UNSAFE,
 )
-def wrong_arguments(task: Task, project: Project) -> Iterator[Proposal]:
+def wrong_arguments(task: Task, project: Project) -> Iterator[Made]:
     """The call with what it lacks from the scope, or without what is too much."""
     if found := _MISSING.search(task.message):
         names = re.findall(r"'(\w+)'", found.group(3))
@@ -78,7 +78,7 @@ def wrong_arguments(task: Task, project: Project) -> Iterator[Proposal]:
 
 def _filled(
     task: Task, call: ast.Call, wanted: tuple[str, list[str]], project: Project
-) -> Iterator[Proposal]:
+) -> Iterator[Made]:
     text = task.text
     function, names = wanted
     scope = in_scope(task.tree, call)
@@ -117,7 +117,7 @@ def _choices(name: str, scope: list[str], passed: set[str]) -> list[str]:
 
 def _as_elsewhere(
     text: Text, call: ast.Call, name: str, other: ast.Call, scope: list[str]
-) -> Iterator[Proposal]:
+) -> Iterator[Made]:
     """The argument as another call in the project gives it, by name or in the same place."""
     values = [(f"{name}=", k.value) for k in other.keywords if k.arg == name]
     n_given = len(call.args)
@@ -129,12 +129,12 @@ def _as_elsewhere(
             yield _added(text, call, f"{lead}{ast.unparse(value)}")
 
 
-def _added(text: Text, call: ast.Call, written: str) -> Proposal:
+def _added(text: Text, call: ast.Call, written: str) -> Made:
     words = f"`{written}` is passed to `{called(call)}`"
-    return proposal(text, adding(text, call, written, words))
+    return adding(text, call, written, words)
 
 
-def _optional(task: Task, function: str, names: list[str]) -> Iterator[Proposal]:
+def _optional(task: Task, function: str, names: list[str]) -> Iterator[Made]:
     """The function with None as the default of what is not passed."""
     text = task.text
     for head in heads(task.tree, function):
@@ -145,10 +145,10 @@ def _optional(task: Task, function: str, names: list[str]) -> Iterator[Proposal]
             text.insert(text.end(arg), "=None" if arg.annotation is None else " = None", words)
             for arg in missing
         ]
-        yield proposal(text, *edits)
+        yield edits
 
 
-def _named(task: Task, call: ast.Call, function: str, n_surplus: int) -> Iterator[Proposal]:
+def _named(task: Task, call: ast.Call, function: str, n_surplus: int) -> Iterator[Made]:
     """The last argument by name, where the function takes it only so."""
     text = task.text
     given = {keyword.arg for keyword in call.keywords}
@@ -158,10 +158,10 @@ def _named(task: Task, call: ast.Call, function: str, n_surplus: int) -> Iterato
     for arg in (arg for head in heads(task.tree, function) for arg in head.args.kwonlyargs):
         if arg.arg not in given:
             words = f"`{arg.arg}` is passed to `{called(call)}` by name"
-            yield proposal(text, text.replace(last, f"{arg.arg}={text.of(last)}", words))
+            yield text.replace(last, f"{arg.arg}={text.of(last)}", words)
 
 
-def _emptied(task: Task, call: ast.Call, function: str, n_surplus: int = 1) -> Iterator[Proposal]:
+def _emptied(task: Task, call: ast.Call, function: str, n_surplus: int = 1) -> Iterator[Made]:
     text = task.text
     bare = {m.name for m, owner in methods(task.tree) if not takes_owner(m, owner)}
     if function.rpartition(".")[2] in bare:
@@ -177,17 +177,17 @@ def _emptied(task: Task, call: ast.Call, function: str, n_surplus: int = 1) -> I
         said = ", ".join(text.of(part) for part in parts)
         words = f"`{said}` is not passed to `{called(call)}`"
         edits = [in_call(text, call).without(given.index(part), words) for part in parts]
-        yield proposal(text, *edits)
+        yield edits
 
 
-def _once(task: Task, call: ast.Call, found: re.Match[str]) -> Iterator[Proposal]:
+def _once(task: Task, call: ast.Call, found: re.Match[str]) -> Iterator[Made]:
     text = task.text
     function, name = found.groups()
     given = arguments(call)
     for keyword in call.keywords:
         if keyword.arg == name:
             words = f"`{name}` is passed to `{called(call)}` once"
-            yield proposal(text, in_call(text, call).without(given.index(keyword), words))
+            yield in_call(text, call).without(given.index(keyword), words)
     yield from _emptied(task, call, function)
 
 
@@ -204,7 +204,7 @@ _UNKNOWN = re.compile(
     error_pattern=r"keyword argument '\w+'|is an invalid keyword argument",
     level=Level.UNSAFE,
 )
-def wrong_keyword(task: Task, project: Project) -> Iterator[Proposal]:
+def wrong_keyword(task: Task, project: Project) -> Iterator[Made]:
     """The call with the keyword that was meant, or without it; the head with one more."""
     text = task.text
     found = _UNKNOWN.search(task.message)
@@ -232,24 +232,24 @@ def wrong_keyword(task: Task, project: Project) -> Iterator[Proposal]:
                 yield _renamed(text, keyword, wrong, other)
     for call, keyword in calls:
         words = f"`{wrong}` is not passed to `{called(call)}`"
-        yield proposal(text, in_call(text, call).without(arguments(call).index(keyword), words))
+        yield in_call(text, call).without(arguments(call).index(keyword), words)
     yield from _taken(task, name, wrong)
 
 
-def _renamed(text: Text, keyword: ast.keyword, wrong: str, other: str) -> Proposal:
+def _renamed(text: Text, keyword: ast.keyword, wrong: str, other: str) -> Made:
     start = text.start(keyword)
     words = f"`{other}`, not `{wrong}`"
-    return proposal(text, text.cut(start, start + len(wrong.encode()), other, words))
+    return text.cut(start, start + len(wrong.encode()), other, words)
 
 
-def _taken(task: Task, name: str, wrong: str) -> Iterator[Proposal]:
+def _taken(task: Task, name: str, wrong: str) -> Iterator[Made]:
     """The function with the parameter that its body uses already."""
     for head in heads(task.tree, name) if name else ():
         used = names_in(head)
         if wrong not in used or wrong in set(bound_in(head)) or head.args.kwarg is not None:
             continue
         words = f"`{head.name}` takes `{wrong}`"
-        yield proposal(task.text, in_head(task.text, head).with_last(f"{wrong}=None", words))
+        yield in_head(task.text, head).with_last(f"{wrong}=None", words)
 
 
 _TOO_MANY = re.compile(
@@ -267,7 +267,7 @@ _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
     r"|name '\w+' is not defined|object has no attribute|^AssertionError",
     level=Level.SAFE,
 )
-def missing_self(task: Task, _project: Project) -> Iterator[Proposal]:
+def missing_self(task: Task, _project: Project) -> Iterator[Made]:
     """The method with ``self``, in its head or before the name that is not defined."""
     text = task.text
     if task.undefined:
@@ -287,7 +287,7 @@ def missing_self(task: Task, _project: Project) -> Iterator[Proposal]:
             yield _with_first(text, method)
 
 
-def _set(task: Task) -> Iterator[Proposal]:
+def _set(task: Task) -> Iterator[Made]:
     """The attribute where a method sets a name of its own that nothing uses."""
     lines = [task.line, *task.lines] if task.error_type == "AssertionError" else None
     for method, owner in methods(task.tree):
@@ -310,19 +310,19 @@ def _set(task: Task) -> Iterator[Proposal]:
             if is_read or name not in used or (lines is not None and node.lineno not in lines):
                 continue
             words = f"`{own[0]}.{name}` is set, not a name that nothing uses"
-            yield proposal(task.text, task.text.replace(node.targets[0], f"{own[0]}.{name}", words))
+            yield task.text.replace(node.targets[0], f"{own[0]}.{name}", words)
 
 
-def _with_first(text: Text, method: FunctionNode) -> Proposal:
+def _with_first(text: Text, method: FunctionNode) -> Made:
     is_of_class = method.name in _OF_CLASS or any(
         ast.unparse(decorator) == "classmethod" for decorator in method.decorator_list
     )
     name = "cls" if is_of_class else "self"
     words = f"`{method.name}` takes `{name}`"
-    return proposal(text, in_head(text, method).with_first(name, words))
+    return in_head(text, method).with_first(name, words)
 
 
-def _used(task: Task, name: str) -> Iterator[Proposal]:
+def _used(task: Task, name: str) -> Iterator[Made]:
     text = task.text
     around = [m for m in methods(task.tree) if m[0].lineno <= task.line <= (m[0].end_lineno or 0)]
     if not around:
@@ -341,4 +341,4 @@ def _used(task: Task, name: str) -> Iterator[Proposal]:
     uses = [n for n in nodes_of(method, ast.Name) if n.id == name]
     if all(isinstance(use.ctx, ast.Load) and is_placed(text, use) for use in uses):
         edits = [text.replace(use, f"{first[0]}.{name}", words) for use in uses]
-        yield proposal(text, *edits)
+        yield edits

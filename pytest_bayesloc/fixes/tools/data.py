@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.library import package_tool
-from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import COMPARED, is_json, is_literal, nodes_of, statement_at
 
 _CUT = "..."  # pytest shortens what is long
@@ -26,7 +26,7 @@ _CUT = "..."  # pytest shortens what is long
     level=Level.DISPLAY,
     priority="low",
 )
-def stale_expectation(task: Task, _project: Project) -> Iterator[Proposal]:
+def stale_expectation(task: Task, _project: Project) -> Iterator[Made]:
     """The test with the value that was computed in the place of the one that was expected."""
     text = task.text
     found = COMPARED.search(task.message)  # behind the words of the assertion, if it has some
@@ -45,7 +45,7 @@ def stale_expectation(task: Task, _project: Project) -> Iterator[Proposal]:
         if not written[i] or written[1 - i] or not _same(text.of(side), own) or _CUT in other:
             continue
         words = f"the test expects {own}, the code computes {other}: only you know which is right"
-        yield proposal(text, text.replace(side, other, words))
+        yield text.replace(side, other, words)
 
 
 def _same(written: str, shown: str) -> bool:
@@ -74,7 +74,7 @@ MAX_MESSAGE = 20_000
     priority="low",
     needs_tree=False,
 )
-def stale_snapshot(task: Task, project: Project) -> Iterator[Proposal]:
+def stale_snapshot(task: Task, project: Project) -> Iterator[Made]:
     """The file as it is, with the command to give if the new value is right."""
     test = task.function if task.filename == task.test_file else None
     if test is None:
@@ -147,7 +147,7 @@ MARKED = "a byte order mark is left out: `utf-8-sig`"
     applies_to=("*.py", "*.json"),
     needs_tree=False,
 )
-def json_syntax(task: Task, project: Project) -> Iterator[Proposal]:
+def json_syntax(task: Task, project: Project) -> Iterator[Made]:
     """The file with JSON that can be read, if what is wrong is one of a few things."""
     del project
     if task.filename.endswith(".json"):
@@ -167,12 +167,12 @@ def json_syntax(task: Task, project: Project) -> Iterator[Proposal]:
             yield proposal(text, edit, is_guess=is_guess)
 
 
-def _without_mark(task: Task) -> Iterator[Proposal]:
+def _without_mark(task: Task) -> Iterator[Made]:
     """The file read by an encoding that takes the mark off."""
     for node in ast.walk(task.function or task.tree):
         is_name = isinstance(node, ast.Constant) and str(node.value).lower() in {"utf-8", "utf8"}
         if is_name and isinstance(node, ast.Constant):
-            yield proposal(task.text, task.text.replace(node, '"utf-8-sig"', MARKED))
+            yield task.text.replace(node, '"utf-8-sig"', MARKED)
 
 
 def _repaired(text: str) -> tuple[str | None, bool]:

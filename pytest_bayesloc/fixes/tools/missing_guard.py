@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
 from pytest_bayesloc.fixes.calls import adding, called, is_placed, picked
 from pytest_bayesloc.fixes.library import package_tool
-from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.project import Made, Project, Task
 from pytest_bayesloc.fixes.syntax import (
     Text,
     bound_name,
@@ -37,7 +37,7 @@ _EXTREMES = re.compile(r"arg is an empty sequence|iterable argument is empty")
     level=Level.UNSAFE,
     priority="low",
 )
-def missing_guard(task: Task, _project: Project) -> Iterator[Proposal]:
+def missing_guard(task: Task, _project: Project) -> Iterator[Made]:
     """The function with a guard before the line, for each thing that may be missing there."""
     text = task.text
     if task.filename == task.test_file:
@@ -75,7 +75,7 @@ def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
     return statement
 
 
-def _guarded(text: Text, statement: ast.stmt, test: str, value: str) -> Iterator[Proposal]:
+def _guarded(text: Text, statement: ast.stmt, test: str, value: str) -> Iterator[Made]:
     indent = text.lead(statement)
     if indent.strip():
         return  # behind a colon or a semicolon
@@ -83,7 +83,7 @@ def _guarded(text: Text, statement: ast.stmt, test: str, value: str) -> Iterator
     step = "\t" if indent.startswith("\t") else "    "
     words = f"`{returned}` if `{test}`"
     guard = f"{indent}if {test}:\n{indent}{step}{returned}\n"
-    yield proposal(text, text.insert(text.line_start(statement), guard, words))
+    yield text.insert(text.line_start(statement), guard, words)
 
 
 def _needed(node: ast.AST, task: Task) -> Sequence[ast.expr]:
@@ -191,7 +191,7 @@ _SHAPES = (
 )
 
 
-def _with_default(task: Task) -> Iterator[Proposal]:
+def _with_default(task: Task) -> Iterator[Made]:
     """A default in the expression itself: ``.get``, ``or ()``, ``default=``."""
     text, is_loop = task.text, "'NoneType' object is not iterable" in task.message
     for node in task.nodes:
@@ -207,7 +207,7 @@ def _with_default(task: Task) -> Iterator[Proposal]:
             yield from _extreme(text, node, {"next"}, ("None", "0", "''"))
 
 
-def _got(text: Text, node: ast.AST, missing: str) -> Iterator[Proposal]:
+def _got(text: Text, node: ast.AST, missing: str) -> Iterator[Made]:
     part = node.target if isinstance(node, ast.AugAssign) else node
     if not isinstance(part, ast.Subscript) or isinstance(part.slice, ast.Slice):
         return
@@ -223,7 +223,7 @@ def _got(text: Text, node: ast.AST, missing: str) -> Iterator[Proposal]:
         for start in ("0", "''", "[]"):
             value = f"{base}[{said}] = {base}.get({key}, {start}) {sign} {text.of(node.value)}"
             words = f"`{base}[{said}]` starts as {start}"
-            yield proposal(text, text.replace(node, value, words))
+            yield text.replace(node, value, words)
     elif isinstance(part.ctx, ast.Load):
         for more in ("", ", 0", ", ''"):
             yield _replaced(text, part, f"{base}.get({key}{more})")
@@ -231,16 +231,16 @@ def _got(text: Text, node: ast.AST, missing: str) -> Iterator[Proposal]:
 
 def _extreme(
     text: Text, node: ast.Call, names: set[str], defaults: tuple[str, ...]
-) -> Iterator[Proposal]:
+) -> Iterator[Made]:
     """A call with a default for what is empty."""
     is_one = len(node.args) == 1 and not isinstance(node.args[0], ast.Starred)
     has_default = any(keyword.arg in {"default", None} for keyword in node.keywords)
     if ast.unparse(node.func) in names and is_one and not has_default:
         for default in defaults:
             words = f"`{default}` for `{brief(text.of(node))}` if there is nothing"
-            yield proposal(text, adding(text, node, default, words))
+            yield adding(text, node, default, words)
 
 
-def _replaced(text: Text, node: ast.expr, made: str) -> Proposal:
+def _replaced(text: Text, node: ast.expr, made: str) -> Made:
     words = f"`{brief(text.of(node))}` becomes `{brief(made)}`"
-    return proposal(text, text.replace(node, made, words))
+    return text.replace(node, made, words)

@@ -13,7 +13,7 @@ from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import attributes, family
 from pytest_bayesloc.fixes.imports import WELL_KNOWN, packages_of, sources, with_import
 from pytest_bayesloc.fixes.library import package_tool
-from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import (
     BUILT_IN,
     bound_in,
@@ -32,7 +32,7 @@ _UNBOUND = re.compile(r"(?:local variable|free variable) '(\w+)'")
     error_pattern=r"^(NameError|UnboundLocalError): ",
     level=Level.SAFE,
 )
-def misspelt_name(task: Task, project: Project) -> Iterator[Proposal]:
+def misspelt_name(task: Task, project: Project) -> Iterator[Made]:
     """The function with each name in scope that is nearly the one that is not defined."""
     unbound = _UNBOUND.search(task.message)
     wrong = unbound.group(1) if unbound else task.undefined
@@ -42,7 +42,7 @@ def misspelt_name(task: Task, project: Project) -> Iterator[Proposal]:
     uses = [n for n in nodes_of(scope, ast.Name) if n.id == wrong]
     for name in similar(wrong, [*visible(task.tree, task.line), *sorted(BUILT_IN)] if uses else ()):
         words = f"`{wrong}` is not defined; `{name}` is"
-        yield proposal(task.text, *(task.text.replace(use, name, words) for use in uses))
+        yield [task.text.replace(use, name, words) for use in uses]
 
 
 _MISSING = re.compile(
@@ -61,7 +61,7 @@ _BUILT_IN = {
     error_pattern=r"AttributeError: .*has no attribute",
     level=Level.SAFE,
 )
-def misspelt_attribute(task: Task, project: Project) -> Iterator[Proposal]:
+def misspelt_attribute(task: Task, project: Project) -> Iterator[Made]:
     """The line with each attribute that is nearly the one that does not exist."""
     text = task.text
     found = _MISSING.search(task.message)
@@ -84,7 +84,7 @@ def misspelt_attribute(task: Task, project: Project) -> Iterator[Proposal]:
             for use in uses
             if text.of(use).endswith(wrong)
         ]
-        yield proposal(text, *edits)
+        yield edits
 
 
 def _known(tree: ast.Module, use: ast.Attribute, owner: str, project: Project) -> list[str]:
@@ -137,7 +137,7 @@ _CALLED = "()"
     error_pattern=r"^NameError: .*name '\w+' is not defined",
     level=Level.SAFE,
 )
-def missing_import(task: Task, project: Project) -> Iterator[Proposal]:
+def missing_import(task: Task, project: Project) -> Iterator[Made]:
     """The file with an import of the name, the project's own way of importing it first."""
     name = task.undefined
     uses = _uses(task.tree, name, task.line)

@@ -19,7 +19,7 @@ from pytest_bayesloc.fixes.imports import (
     sources,
 )
 from pytest_bayesloc.fixes.library import package_tool
-from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import SIMILAR, Text, TextEdit, dotted, holds, nodes_of, similar
 
 N_MODULES = 3
@@ -63,7 +63,7 @@ _NOT_MISSPELT = ("partially initialized", "consider renaming")
     r"|^(ModuleNotFoundError|ImportError): No module named ",
     level=Level.SAFE,
 )
-def misspelt_import(task: Task, project: Project) -> Iterator[Proposal]:
+def misspelt_import(task: Task, project: Project) -> Iterator[Made]:
     """The file with the import of what was meant; what is renamed is renamed where it is used."""
     if any(words in task.message for words in _NOT_MISSPELT):
         return
@@ -73,7 +73,7 @@ def misspelt_import(task: Task, project: Project) -> Iterator[Proposal]:
         yield from _modules(task, found["module"], project)
 
 
-def _names(task: Task, found: re.Match[str], project: Project) -> Iterator[Proposal]:
+def _names(task: Task, found: re.Match[str], project: Project) -> Iterator[Made]:
     text = task.text
     name, module = found["name"], found["module"]
     statement = _importing(task.tree, task.line, name, module)
@@ -92,7 +92,7 @@ def _names(task: Task, found: re.Match[str], project: Project) -> Iterator[Propo
             yield Proposal(code=text.edited(edit), message=words)
     for other in dict.fromkeys((*meant, *close)):
         words = f"`{module}` has no `{name}`, but `{other}`"
-        yield proposal(text, *_renamed(task, alias, other, words))
+        yield _renamed(task, alias, other, words)
 
 
 def _importing(tree: ast.Module, line: int, name: str, module: str) -> ast.ImportFrom | None:
@@ -154,7 +154,7 @@ def _renamed(task: Task, alias: ast.alias, new: str, words: str) -> list[TextEdi
     return edits if alias.asname else [*edits, *renamed(task.tree, text, alias.name, new)]
 
 
-def _modules(task: Task, missing: str, project: Project) -> Iterator[Proposal]:
+def _modules(task: Task, missing: str, project: Project) -> Iterator[Made]:
     text = task.text
     found = [n for n in ast.walk(task.tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
     asking = [n for n in found if _asks(n, missing)]
@@ -256,7 +256,7 @@ def _close(missing: str) -> list[str]:
 
 def _plain(
     task: Task, statement: ast.Import, missing: str, packages: Sequence[str], project: Project
-) -> Iterator[Proposal]:
+) -> Iterator[Made]:
     """An import of the module from its package, or of one that nearly has its name."""
     text = task.text
     alias = next(a for a in statement.names if f"{a.name}.".startswith(f"{missing}."))
@@ -266,7 +266,7 @@ def _plain(
     if len(statement.names) == 1 and alias.name == missing and not alias.asname:
         for said in _nested(missing, packages, project):
             words = f"there is no module `{missing}` at the top; `{said}` imports it"
-            yield proposal(text, text.replace(statement, said, words))
+            yield text.replace(statement, said, words)
     names = sorted({said.partition(".")[0] for said in used})
     for module in _candidates(task, missing, names, [], project):
         new = module + alias.name[len(missing) :]
@@ -277,7 +277,7 @@ def _plain(
             edits += renamed(task.tree, text, missing, module)
         elif not alias.asname:
             edits += [text.replace(n, new, "") for n, s in chains.items() if s == alias.name]
-        yield proposal(text, *edits)
+        yield edits
 
 
 def _nested(missing: str, packages: Sequence[str], project: Project) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.source import FunctionNode, first_line
 from pytest_bayesloc.fixes.calls import called, is_placed, methods
 from pytest_bayesloc.fixes.imports import with_import
 from pytest_bayesloc.fixes.library import package_tool
-from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import (
     Text,
     TextEdit,
@@ -71,7 +71,7 @@ def _executed(task: Task) -> list[FunctionNode]:
     level=Level.SAFE,
     priority="medium",
 )
-def mutable_default(task: Task, _project: Project) -> Iterator[Proposal]:
+def mutable_default(task: Task, _project: Project) -> Iterator[Made]:
     """The file with each mutable default of what was executed made in the function."""
     for function in _executed(task):
         for parameter, default in defaults(function.args):
@@ -110,9 +110,7 @@ def _looked_at(node: ast.AST) -> Sequence[ast.expr]:
     return parts
 
 
-def _made_anew(
-    task: Task, function: FunctionNode, parameter: ast.arg, default: ast.expr
-) -> Proposal:
+def _made_anew(task: Task, function: FunctionNode, parameter: ast.arg, default: ast.expr) -> Made:
     text, name, kind = task.text, parameter.arg, parameter.annotation
     words = f"`{name}` of `{function.name}` is made anew in each call"
     first = first_statement(function)
@@ -131,7 +129,7 @@ def _made_anew(
 
     if kind is not None and is_late and not re.search(r"None|Optional|Any\b", text.of(kind)):
         edits.append(text.replace(kind, f"{text.of(kind)} | None", words))
-    return proposal(text, *edits)
+    return edits
 
 
 @package_tool(
@@ -141,7 +139,7 @@ def _made_anew(
     level=Level.SAFE,
     priority="medium",
 )
-def shared_value(task: Task, _project: Project) -> Iterator[Proposal]:
+def shared_value(task: Task, _project: Project) -> Iterator[Made]:
     """The file with each value that is shared made anew, first those of executed functions."""
     if found := _FIELD.search(task.message):
         yield from _fields(task, found[1])
@@ -160,7 +158,7 @@ def shared_value(task: Task, _project: Project) -> Iterator[Proposal]:
 # -- dataclasses
 
 
-def _fields(task: Task, name: str) -> Iterator[Proposal]:
+def _fields(task: Task, name: str) -> Iterator[Made]:
     """Every mutable default of the class, made by a factory for each instance."""
     for owner in nodes_of(task.tree, ast.ClassDef):
         fields = [s for s in owner.body if isinstance(s, ast.AnnAssign) and s.value is not None]
@@ -199,7 +197,7 @@ def _factory(text: Text, value: ast.expr) -> str:
 # -- attributes of classes
 
 
-def _of_classes(task: Task, executed: Sequence[FunctionNode]) -> Iterator[Proposal]:
+def _of_classes(task: Task, executed: Sequence[FunctionNode]) -> Iterator[Made]:
     owners = [owner for method, owner in methods(task.tree) if method in executed]
     families = (base for owner in owners for base in (owner, *_bases(task.tree, owner)))
     for owner in dict.fromkeys(families):
@@ -244,7 +242,7 @@ def _changed_by(node: ast.AST) -> list[str]:
     return [owner.attr] if is_changed and ast.unparse(owner.value) == "self" else []
 
 
-def _own(task: Task, owner: ast.ClassDef, statement: ast.stmt, said: str) -> Proposal:
+def _own(task: Task, owner: ast.ClassDef, statement: ast.stmt, said: str) -> Made:
     """The statement of the class, ``name = value``, in its ``__init__``."""
     text, made = task.text, f"self.{said}"
     words = f"`{said.partition(' ')[0]}` belongs to each `{owner.name}`, not to the class"
@@ -265,7 +263,7 @@ def _own(task: Task, owner: ast.ClassDef, statement: ast.stmt, said: str) -> Pro
                 start = _init(other)
                 if start is not None and "super()" not in text.of(start):
                     edits.append(_at_start(text, start, "super().__init__()"))
-    return proposal(text, *edits)
+    return edits
 
 
 def _init(owner: ast.ClassDef) -> FunctionNode | None:
@@ -282,7 +280,7 @@ def _at_start(text: Text, function: FunctionNode, said: str) -> TextEdit:
 # -- closures
 
 
-def _of_closures(text: Text, function: FunctionNode) -> Iterator[Proposal]:
+def _of_closures(text: Text, function: FunctionNode) -> Iterator[Made]:
     """Functions that are made in a loop, with the loop's variables as they are then."""
     for loop in own_nodes(function):
         if not isinstance(loop, _LOOPS):
@@ -310,29 +308,29 @@ def _bound_by(loop: ast.AST) -> list[str]:
 
 def _bound_now(
     text: Text, node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef, names: Sequence[str]
-) -> Proposal:
+) -> Made:
     said = ", ".join(f"{name}={name}" for name in names)
     words = f"the function keeps `{', '.join(names)}` as it is when it is made"
     given = node.args
     if given.kwarg is not None:
         at = text.start(given.kwarg) - 2
-        return proposal(text, text.insert(at, f"{said}, ", words))
+        return text.insert(at, f"{said}, ", words)
     ends = [text.end(arg.annotation or arg) for arg in every_parameter(given)]
     ends += [text.end(value) for _, value in defaults(given)]
     if ends:
-        return proposal(text, text.insert(max(ends), f", {said}", words))
+        return text.insert(max(ends), f", {said}", words)
     if isinstance(node, ast.Lambda):
         at = text.start(node) + len("lambda")
-        return proposal(text, text.insert(at, f" {said}", words))
+        return text.insert(at, f" {said}", words)
     head = text.between(text.start(node), text.start(node.body[0]))
     at = text.start(node) + len(head[: head.index("(") + 1].encode())
-    return proposal(text, text.insert(at, said, words))
+    return text.insert(at, said, words)
 
 
 # -- lists of one list
 
 
-def _of_repeated(text: Text, function: FunctionNode) -> Iterator[Proposal]:
+def _of_repeated(text: Text, function: FunctionNode) -> Iterator[Made]:
     """A list of one mutable value many times, and a dict of one for all keys."""
     for node in own_nodes(function):
         if not isinstance(node, ast.expr) or not is_placed(text, node):
@@ -349,7 +347,7 @@ def _of_repeated(text: Text, function: FunctionNode) -> Iterator[Proposal]:
                 made = f"{{key: {text.of(value)} for key in {text.of(keys)}}}"
             case _:
                 continue
-        yield proposal(text, text.replace(node, made, f"`{brief(made)}`: each its own"))
+        yield text.replace(node, made, f"`{brief(made)}`: each its own")
 
 
 def _is_fresh(value: ast.expr) -> bool:
@@ -361,7 +359,7 @@ def _is_fresh(value: ast.expr) -> bool:
 # -- arguments and copies
 
 
-def _of_arguments(text: Text, function: FunctionNode) -> Iterator[Proposal]:
+def _of_arguments(text: Text, function: FunctionNode) -> Iterator[Made]:
     """A parameter that is sorted or turned round in place, in a copy."""
     for node in own_nodes(function):
         match node:
@@ -377,7 +375,7 @@ def _of_arguments(text: Text, function: FunctionNode) -> Iterator[Proposal]:
                 yield proposal(text, edit, is_guess=True)  # a caller may rely on the side effect
 
 
-def _of_flat_copies(task: Task, function: FunctionNode) -> Iterator[Proposal]:
+def _of_flat_copies(task: Task, function: FunctionNode) -> Iterator[Made]:
     """A copy of a value of the module, with copies of what is in it."""
     text = task.text
     known = set(bound_in(task.tree)) - {"copy"}
@@ -393,7 +391,7 @@ def _of_flat_copies(task: Task, function: FunctionNode) -> Iterator[Proposal]:
             continue
         words = f"what is in `{source}` is copied as well"
         if re.search(r"^import copy$", task.code, re.MULTILINE):
-            yield proposal(text, text.replace(node, f"copy.deepcopy({source})", words))
+            yield text.replace(node, f"copy.deepcopy({source})", words)
             continue
         code = text.edited(text.replace(node, f"deepcopy({source})"))
         code = with_import(code, "from copy import deepcopy") or code

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.calls import called, is_placed, picked
 from pytest_bayesloc.fixes.library import package_tool
-from pytest_bayesloc.fixes.project import Project, Proposal, Task, proposal
+from pytest_bayesloc.fixes.project import Made, Project, Task
 from pytest_bayesloc.fixes.syntax import (
     Text,
     brief,
@@ -32,13 +32,13 @@ _WANTS = (("{}.encode", "text"), ("{}.decode", "bytes"), ("str(", "other"), ("in
     level=Level.UNSAFE,
     priority="medium",
 )
-def type_mismatch(task: Task, _project: Project) -> Iterator[Proposal]:
+def type_mismatch(task: Task, _project: Project) -> Iterator[Made]:
     """The line with each conversion that the message calls for, at each place where it fits."""
     is_compared = task.error_type == "AssertionError"
     yield from (_returned if is_compared else _used)(task)
 
 
-def _used(task: Task) -> Iterator[Proposal]:
+def _used(task: Task) -> Iterator[Made]:
     text = task.text
     rules = ((rule, re.search(rule[0], task.message)) for rule in _RULES)
     steps = next((rule[1] for rule, found in rules if found is not None), ())
@@ -60,7 +60,7 @@ def _used(task: Task) -> Iterator[Proposal]:
         yield from _both(text, line)
 
 
-def _floored(task: Task, line: list[ast.AST]) -> Iterator[Proposal]:
+def _floored(task: Task, line: list[ast.AST]) -> Iterator[Made]:
     """A quotient that goes where a whole number is needed, without its rest."""
     text = task.text
     used = {n.id for n in line if isinstance(n, ast.Name)}
@@ -79,7 +79,7 @@ def _floored(task: Task, line: list[ast.AST]) -> Iterator[Proposal]:
             made = f"{left}{between.replace('/', '//')}{right}"
             start = text.start(node.left)
             words = f"`{brief(text.of(node))}` without its rest"
-            yield proposal(text, text.cut(start, text.end(node.right), made, words, node.lineno))
+            yield text.cut(start, text.end(node.right), made, words, node.lineno)
 
 
 def _of_sides(left: str, right: str, *, is_comparison: bool) -> tuple[tuple[str, str], ...]:
@@ -101,7 +101,7 @@ def _of_sides(left: str, right: str, *, is_comparison: bool) -> tuple[tuple[str,
     return ()
 
 
-def _both(text: Text, line: list[ast.AST]) -> Iterator[Proposal]:
+def _both(text: Text, line: list[ast.AST]) -> Iterator[Made]:
     """Both sides as numbers."""
     for node in line:
         if isinstance(node, ast.BinOp) and is_placed(text, node):
@@ -112,10 +112,10 @@ def _both(text: Text, line: list[ast.AST]) -> Iterator[Proposal]:
                     text.replace(side, f"{name}({text.of(side)})", words)
                     for side in (node.left, node.right)
                 ]
-                yield proposal(text, *edits)
+                yield edits
 
 
-def _converted(text: Text, node: ast.expr, form: str) -> Iterator[Proposal]:
+def _converted(text: Text, node: ast.expr, form: str) -> Iterator[Made]:
     said = text.of(node)
     shared = False  # the brackets of a call around a generator are its own as well
     if isinstance(node, ast.GeneratorExp):
@@ -127,7 +127,7 @@ def _converted(text: Text, node: ast.expr, form: str) -> Iterator[Proposal]:
         said = f"({said})"
     made = f"({form.format(said)})" if shared else form.format(said)
     words = f"`{brief(said)}` becomes `{brief(made)}`"
-    yield proposal(text, text.replace(node, made, words))
+    yield text.replace(node, made, words)
 
 
 def _fits(node: ast.expr, form: str) -> bool:
@@ -153,7 +153,7 @@ def _doubt(node: ast.expr, form: str, values: Mapping[str, tuple[str, str]]) -> 
     return 0 if kind == wanted else 3
 
 
-def _returned(task: Task) -> Iterator[Proposal]:
+def _returned(task: Task) -> Iterator[Made]:
     """Converts what a function returns to the type that the test compares it with."""
     found = re.search(r"^assert (.+) == (.+)", task.message, re.MULTILINE)
     if found is None or not all(map(is_literal, found.groups())):

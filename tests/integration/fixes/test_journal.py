@@ -25,8 +25,8 @@ def journal(root: Path) -> Journal:
 
 
 def test_fixes_of_one_file_are_undone_in_turn(root: Path, journal: Journal) -> None:
-    journal.apply("a.py", OLD, NEW, "one")
-    journal.apply("a.py", NEW, b"newer\n", "two")
+    journal.apply([("a.py", OLD, NEW)], "one")
+    journal.apply([("a.py", NEW, b"newer\n")], "two")
 
     assert [(entry.tool, why) for entry, why in journal.undo()] == [("two", ""), ("one", "")]
     assert (root / "a.py").read_bytes() == OLD
@@ -34,7 +34,7 @@ def test_fixes_of_one_file_are_undone_in_turn(root: Path, journal: Journal) -> N
 
 
 def test_a_file_that_is_gone_is_said(root: Path, journal: Journal) -> None:
-    journal.apply("a.py", OLD, NEW, "one")
+    journal.apply([("a.py", OLD, NEW)], "one")
     (root / "a.py").unlink()
 
     assert [why for _, why in journal.undo()] == [
@@ -44,7 +44,7 @@ def test_a_file_that_is_gone_is_said(root: Path, journal: Journal) -> None:
 
 
 def test_a_fix_that_was_never_written_is_undone_already(root: Path, journal: Journal) -> None:
-    journal.apply("a.py", OLD, NEW, "one")
+    journal.apply([("a.py", OLD, NEW)], "one")
     (root / "a.py").write_bytes(OLD)  # a kill between the journal and the file
 
     assert [why for _, why in journal.undo()] == [""]
@@ -52,8 +52,7 @@ def test_a_fix_that_was_never_written_is_undone_already(root: Path, journal: Jou
 
 
 def test_a_damaged_entry_is_left_alone_and_named(root: Path, journal: Journal) -> None:
-    entry = journal.apply("a.py", OLD, NEW, "one")
-    path = root / ".bayesloc" / "journal" / f"{entry.id}.json"
+    (path,) = journal.apply([("a.py", OLD, NEW)], "one")
     path.write_text("{")
 
     assert journal.undo() == []
@@ -62,7 +61,7 @@ def test_a_damaged_entry_is_left_alone_and_named(root: Path, journal: Journal) -
 
 
 def test_nothing_else_is_left_in_the_folder_of_the_file(root: Path, journal: Journal) -> None:
-    journal.apply("a.py", OLD, NEW, "one")
+    journal.apply([("a.py", OLD, NEW)], "one")
     journal.undo()
 
     assert sorted(path.name for path in root.iterdir()) == [".bayesloc", "a.py"]
@@ -73,7 +72,7 @@ def test_what_a_kill_left_half_written_is_removed(root: Path, journal: Journal) 
     folder.mkdir(parents=True)
     (folder / "x.partial").write_bytes(b"half")
 
-    journal.apply("a.py", OLD, NEW, "one")
+    journal.apply([("a.py", OLD, NEW)], "one")
 
     assert not (folder / "x.partial").exists()
 
@@ -90,7 +89,7 @@ def test_another_disk_is_written_beside_the_file(
 
     monkeypatch.setattr(Path, "replace", across)
 
-    journal.apply("a.py", OLD, NEW, "one")
+    journal.apply([("a.py", OLD, NEW)], "one")
 
     assert (root / "a.py").read_bytes() == NEW
 
@@ -103,7 +102,7 @@ def test_what_is_no_file_of_the_project_is_refused(root: Path, journal: Journal,
     (root / "link.py").symlink_to(outside)
 
     with pytest.raises(FixError, match="it is no file below"):
-        journal.apply(name, OLD, NEW, "one")
+        journal.apply([(name, OLD, NEW)], "one")
 
     assert outside.read_bytes() == OLD
 
@@ -114,7 +113,7 @@ def test_a_read_only_file_is_refused(
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write all
 
     with pytest.raises(FixError, match="the file is read-only"):
-        journal.apply("a.py", OLD, NEW, "one")
+        journal.apply([("a.py", OLD, NEW)], "one")
 
     assert (root / "a.py").read_bytes() == OLD
 
@@ -128,7 +127,7 @@ def test_a_journal_that_leads_out_is_not_written(tmp_path: Path) -> None:
     (root / "a.py").write_bytes(b"before")
 
     with pytest.raises(FixError, match="leads out of"):
-        Journal(root, root / "journal").apply("a.py", b"before", b"after", "tool")
+        Journal(root, root / "journal").apply([("a.py", b"before", b"after")], "tool")
 
     assert (root / "a.py").read_bytes() == b"before"
     assert (outside / "mine.partial").read_text() == "mine"
@@ -138,7 +137,7 @@ def test_a_journal_that_leads_out_is_not_written(tmp_path: Path) -> None:
 def test_a_file_stays_its_owners(root: Path, journal: Journal) -> None:
     os.chown(root / "a.py", 1234, 4321)
 
-    journal.apply("a.py", OLD, NEW, "one")
+    journal.apply([("a.py", OLD, NEW)], "one")
     written = (root / "a.py").stat()
 
     assert (written.st_uid, written.st_gid) == (1234, 4321)
@@ -149,8 +148,8 @@ def test_of_several_files_all_are_written_or_none(root: Path, journal: Journal) 
     first = ("a.py", OLD, NEW)
 
     with pytest.raises(FixError, match="the file changed since"):
-        journal.apply_all([first, ("b.py", b"something else\n", NEW)], "steps")
+        journal.apply([first, ("b.py", b"something else\n", NEW)], "steps")
     assert (root / "a.py").read_bytes() == OLD
 
-    journal.apply_all([first, ("b.py", OLD, NEW)], "steps")
+    journal.apply([first, ("b.py", OLD, NEW)], "steps")
     assert [(root / name).read_bytes() for name in ("a.py", "b.py")] == [NEW, NEW]
