@@ -213,7 +213,7 @@ def _loaded(data: bytes) -> JournalEntry:
 
 
 _ENDS = ("\r\n", "\n", "\r")
-_NO_END = "\\ No newline at end of file\n"
+_NO_END = b"\\ No newline at end of file\n"
 
 
 def changed_bytes(data: bytes, before: str, after: str, file: str) -> bytes:
@@ -262,16 +262,11 @@ def encoding_of(data: bytes, file: str) -> str:
 
 def unified(before: bytes, after: bytes, file: str) -> bytes:
     """The change as a patch, for ``git apply`` in the folder that ``file`` is relative to."""
-    # Each byte a character: what is between line feeds stays as it is.
-    old, new = (
-        io.StringIO(data.decode("latin-1"), newline="\n").readlines() for data in (before, after)
-    )
+    old, new = (io.BytesIO(data).readlines() for data in (before, after))
     # A tab ends a name with blanks in it.
-    name = file.encode("utf-8", "surrogateescape").decode("latin-1")
-    tail = "\t" if " " in name else ""
-    found = difflib.unified_diff(old, new, f"a/{name}{tail}", f"b/{name}{tail}")
-    ended = (line if line.endswith("\n") else f"{line}\n{_NO_END}" for line in found)
-    return "".join(ended).encode("latin-1")
+    name = file.encode("utf-8", "surrogateescape") + (b"\t" if " " in file else b"")
+    found = difflib.diff_bytes(difflib.unified_diff, old, new, b"a/" + name, b"b/" + name)
+    return b"".join(line if line.endswith(b"\n") else line + b"\n" + _NO_END for line in found)
 
 
 def _changed(

@@ -105,9 +105,8 @@ def with_import(code: str, said: str) -> str | None:
     text = Text(code)
     extended = next((other for other in alike if isinstance(other, ast.ImportFrom)), None)
     if extended is not None:
-        first = extended.names[0]
         added = f"{said.partition(' import ')[2]}, "
-        edits = [text.insert(text.at(first.lineno, first.col_offset), added)]
+        edits = [text.insert(text.start(extended.names[0]), added)]
     else:
         edits = _on_a_line(code, text, said, last, imports)
     made = text.edited(*edits)

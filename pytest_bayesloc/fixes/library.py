@@ -142,9 +142,11 @@ class Library:
             Each with its similarity in [0, 1], which is 1 where its pattern matches.
         """
         usable = [tool for tool in self.tools if tool.propose is not None]
+        said = (f"{tool.name} {tool.description} {' '.join(tool.tags)}" for tool in usable)
+        near = bm25(Counter(words(masked(error))), [Counter(words(text)) for text in said])
         found = [
             (tool, likeness if tool.error_pattern is None else 1.0)
-            for tool, likeness in zip(usable, _similarities(error, usable), strict=True)
+            for tool, likeness in zip(usable, near, strict=True)
             if tool.error_pattern is None or self.is_called_for(tool, error)
         ]
         return sorted((match for match in found if match[1] > LEAST), key=self._order)
@@ -261,12 +263,6 @@ class ToolRunner:
             self._left_out.add(tool.name)
             self._note(why)
         return made
-
-
-def _similarities(error: str, tools: Sequence[Tool]) -> list[float]:
-    """Per tool, how near its description is to the masked error."""
-    said = [f"{t.name} {t.description} {' '.join(t.tags)}" for t in tools]
-    return bm25(Counter(words(masked(error))), [Counter(words(text)) for text in said])
 
 
 @lru_cache(maxsize=1_024)

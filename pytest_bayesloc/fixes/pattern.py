@@ -118,7 +118,8 @@ def _parts(old: ast.AST, new: ast.AST) -> list[tuple[ast.AST, ast.AST]] | None:
         return None
     pairs: list[tuple[ast.AST, ast.AST]] = []
     for name in old._fields:
-        a, b = (_listed(getattr(node, name, None)) for node in (old, new))
+        values = (getattr(node, name, None) for node in (old, new))
+        a, b = (value if isinstance(value, list) else [value] for value in values)
         if len(a) != len(b):
             return None
         for x, y in zip(a, b, strict=True):
@@ -128,10 +129,6 @@ def _parts(old: ast.AST, new: ast.AST) -> list[tuple[ast.AST, ast.AST]] | None:
             elif ast.dump(x) != ast.dump(y):
                 pairs.append((x, y))
     return pairs
-
-
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else [value]
 
 
 def _with_holes(node: ast.AST, holes: dict[str, str]) -> ast.AST:

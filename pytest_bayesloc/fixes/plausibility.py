@@ -106,15 +106,12 @@ def with_rivals(verified: Sequence[Checked]) -> list[Checked]:
     total = sum(weights.values())
     return [
         replace(checked, rivals=_words(checked, guesses))
-        if _is_guess(checked) and weights[_meaning(checked)] < CLEAR * _needed(checked, total)
+        # A change that is doubted has words for it already.
+        if _is_guess(checked)
+        and weights[_meaning(checked)] < CLEAR * (total if checked.doubt else max(LEAST, total))
         else checked
         for checked in verified
     ]
-
-
-def _needed(checked: Checked, total: float) -> float:
-    """The weight of all that may be meant; a change that is doubted has words for it already."""
-    return total if checked.doubt else max(LEAST, total)
 
 
 def _is_guess(checked: Checked) -> bool:
@@ -149,12 +146,12 @@ def _words(checked: Checked, guesses: Sequence[Checked]) -> str:
 
 def _meaning(checked: Checked) -> str:
     """The code after a change, the same for two ways to write one thing."""
-    return "\n".join(_plain(part.parts()[1]) for part in checked.candidate.parts_by_file())
-
-
-def _plain(code: str) -> str:
-    tree = tree_of(code)
-    return code if tree is None else ast.dump(_Plain().visit(deepcopy(tree)))
+    texts = [part.parts()[1] for part in checked.candidate.parts_by_file()]
+    trees = map(tree_of, texts)
+    return "\n".join(
+        text if tree is None else ast.dump(_Plain().visit(deepcopy(tree)))
+        for text, tree in zip(texts, trees, strict=True)
+    )
 
 
 _OPPOSITE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
@@ -169,10 +166,6 @@ _OPPOSITE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.LtE: ast.GtE,
     ast.GtE: ast.LtE,
 }
-
-
-#: Calls that copy what they are given.
-_COPIES = frozenset({"dict", "list", "set"})
 
 
 class _Plain(ast.NodeTransformer):
@@ -207,7 +200,7 @@ class _Plain(ast.NodeTransformer):
         match node:
             case ast.Call(func=ast.Attribute(value=copied, attr="copy"), args=[], keywords=[]):
                 return ast.Call(ast.Name("copy"), [copied], [])
-            case ast.Call(func=ast.Name(id=name), args=[copied], keywords=[]) if name in _COPIES:
+            case ast.Call(func=ast.Name(id="dict" | "list" | "set"), args=[copied], keywords=[]):
                 return ast.Call(ast.Name("copy"), [copied], [])
         return node
 

@@ -157,7 +157,12 @@ class Project:
         return sorted(
             module
             for module, tree in self._trees.items()
-            if any(_defines(statement, name) for statement in tree.body)
+            if any(
+                statement.name == name
+                if isinstance(statement, ScopeNode)
+                else any(target.id == name for target in targets(statement))
+                for statement in tree.body
+            )
         )
 
     def names_in(self, module: str) -> Sequence[str]:
@@ -214,9 +219,3 @@ def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
         is_absolute = isinstance(node, ast.ImportFrom) and node.module and not node.level
         if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and is_absolute):
             yield from ((bound_name(alias), import_of(node, [alias])) for alias in node.names)
-
-
-def _defines(statement: ast.stmt, name: str) -> bool:
-    if isinstance(statement, ScopeNode):
-        return statement.name == name
-    return any(target.id == name for target in targets(statement))

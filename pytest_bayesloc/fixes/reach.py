@@ -156,20 +156,14 @@ class Reach:
         """Return whether code of this name reaches out by itself, and the names it calls."""
         if name not in self._leads:
             is_direct, others = False, set[str]()
-            for source in self._sources_of(name):
-                for unit in source.units:
-                    if name not in unit.location.qualname.split("."):
-                        continue
-                    is_direct |= bool(reaching_calls(source, unit, self.never_edited))
-                    others |= {called(call) for call in nodes_of(unit.node, ast.Call)}
+            read = map(self._sources.map, sorted(self._places().get(name, ())))
+            for source in (source for source in read if source is not None):
+                for unit in source.units if not source.is_broken else ():
+                    if name in unit.location.qualname.split("."):
+                        is_direct |= bool(reaching_calls(source, unit, self.never_edited))
+                        others |= {called(call) for call in nodes_of(unit.node, ast.Call)}
             self._leads[name] = is_direct, {other for other in others if other in self._places()}
         return self._leads[name]
-
-    def _sources_of(self, name: str) -> Iterator[SourceMap]:
-        for file in sorted(self._places().get(name, ())):
-            source = self._sources.map(file)
-            if source is not None and not source.is_broken:
-                yield source
 
     def _places(self) -> dict[str, set[str]]:
         """Per name that is defined in the project, the files that do."""

@@ -86,12 +86,15 @@ def _argv(tool: Tool, folder: Path) -> list[str]:
 
 
 def _answer(name: str, argv: list[str], folder: Path, request: bytes) -> bytes:
+    # Nothing of the user's but where programs are.
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    own = {"HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         try:
             process = subprocess.Popen(
                 argv,
                 cwd=folder,
-                env=_environment(folder),
+                env={**kept, **own, "PYTHONDONTWRITEBYTECODE": "1"},
                 stdin=subprocess.PIPE,
                 stdout=out,
                 stderr=err,
@@ -141,13 +144,6 @@ def _broken(name: str, why: str) -> ToolError:
         "input to see why.",
         slug="broken-tool",
     )
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    """Nothing of the user's but where programs are."""
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    own = {"HOME": str(folder), "TMPDIR": str(folder), "LANG": "C.UTF-8", "PYTHONHASHSEED": "0"}
-    return {**kept, **own, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -239,7 +239,10 @@ class OnceOnly:
         nodes = list(ast.walk(tree))
         own = {id(node) for node in (*ast.walk(function), *getattr(tree, "body", ()))}
         self._imported = aliases(tree)
-        self._generators = {n.name for n in nodes if isinstance(n, FunctionNode) and _yields(n)}
+        # A generator that is decorated is most often a context manager.
+        plain = (n for n in nodes if isinstance(n, FunctionNode) and not n.decorator_list)
+        kinds = (ast.Yield, ast.YieldFrom)
+        self._generators = {n.name for n in plain if any(nodes_of(n, kind) for kind in kinds)}
         self.names: frozenset[str] = frozenset()
         texts = ((ast.unparse(t), id(n) in own) for n in nodes for t in self._named_by(n))
         self.names = frozenset(text for text, is_own in texts if is_own or "." in text)
@@ -268,12 +271,6 @@ class OnceOnly:
             return [ast.Name(node.arg)] if _says_once(node.annotation) else []
         is_next = isinstance(node, ast.Call) and ast.unparse(node.func) in {"next", "anext"}
         return node.args[:1] if is_next and isinstance(node, ast.Call) else []
-
-
-def _yields(function: FunctionNode) -> bool:
-    if function.decorator_list:  # most often a context manager
-        return False
-    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in ast.walk(function))
 
 
 def _says_once(annotation: ast.expr | None) -> bool:

@@ -128,11 +128,11 @@ def _misled(old: ast.AST, new: ast.AST, whole: ast.AST) -> Iterator[str]:
 
 def _mistyped(old: ast.AST, new: ast.AST) -> Iterator[str]:
     """Says what is returned against what is declared."""
-    known = set(map(_unparsed, _returns(old)))
+    known = set(map(ast.unparse, _returns(old)))
     for function in functions_in(new):
-        declared = _unparsed(function.returns)
+        declared = "" if function.returns is None else ast.unparse(function.returns)
         wrong = (v for v in _returns(function) if _is_other(v, declared))
-        text = next((t for t in map(_unparsed, wrong) if t not in known), "")
+        text = next((t for t in map(ast.unparse, wrong) if t not in known), "")
         if text:
             yield f"it returns `{brief(text, WIDTH)}`, and `{declared}` is declared"
 
@@ -176,10 +176,6 @@ def _is_slip(one: float, other: float) -> bool:
 _HUSHING = frozenset({"abs", "bool"})
 _DISPLAYS = {ast.List: "list", ast.Dict: "dict", ast.Set: "set", ast.Tuple: "tuple"}
 _KINDS = frozenset({"bool", "bytes", "dict", "float", "int", "list", "set", "str", "tuple"})
-
-
-def _unparsed(node: ast.expr | None) -> str:
-    return "None" if node is None else ast.unparse(node)
 
 
 def _returns(tree: ast.AST) -> list[ast.expr]:
@@ -281,9 +277,7 @@ def _names(caught: ast.expr | None) -> list[str]:
     """Returns the names in an ``except``; a bare one gives the empty string."""
     if caught is None:
         return [""]
-    if isinstance(caught, ast.Tuple):
-        return [ast.unparse(name) for name in caught.elts]
-    return [ast.unparse(caught)]
+    return list(map(ast.unparse, caught.elts if isinstance(caught, ast.Tuple) else [caught]))
 
 
 def _wider(before: Counter[str], after: Counter[str]) -> str:
@@ -298,11 +292,10 @@ def _wider(before: Counter[str], after: Counter[str]) -> str:
 
 def _is_above(name: str, other: str) -> bool:
     """Whether catching ``name`` catches ``other`` as well."""
-    kinds = [getattr(builtins, text, None) for text in (name, other)]
-    if not all(isinstance(kind, type) for kind in kinds):
+    above, below = (getattr(builtins, text, None) for text in (name, other))
+    if not isinstance(above, type) or not isinstance(below, type):
         return False
-    above, below = kinds
-    return above is not below and issubclass(below, above)  # type: ignore[arg-type]  # types both
+    return above is not below and issubclass(below, above)
 
 
 def _telling(tree: ast.AST) -> Iterator[str]:

@@ -22,7 +22,7 @@ COMPARED = re.compile(r"^(?:AssertionError: )?assert (.+) == (.+)$", re.MULTILIN
 NodeT = TypeVar("NodeT", bound=ast.AST)
 BUILT_IN = frozenset(dir(builtins))
 #: Nodes that have a place in the text.
-Placed = ast.stmt | ast.expr | ast.arg | ast.keyword
+Placed = ast.stmt | ast.expr | ast.arg | ast.keyword | ast.alias
 
 
 @lru_cache(maxsize=16)  # each candidate asks for the same file
@@ -308,6 +308,10 @@ class Text:
         behind = " " if self._is_word(end) and _is_word(text[-1:]) else ""
         return self.cut(start, end, f"{before}{text}{behind}", words, node.lineno)
 
+    def rename(self, node: Placed, old: str, new: str, words: str = "") -> TextEdit:
+        """``new`` instead of ``old``, which ``node`` begins with."""
+        return self.cut(self.start(node), self.start(node) + len(old.encode()), new, words)
+
     def insert(self, at: int, text: str, words: str = "", line: int = 1) -> TextEdit:
         """``text`` before the byte ``at``."""
         return self.cut(at, at, text, words, line)
@@ -371,7 +375,11 @@ class Site:
         """The attributes of ``self`` that its class sets, uses, declares or defines."""
         for node in every_node(self.tree):
             if isinstance(node, ast.ClassDef) and self.function in node.body:
-                return _attributes(node)
+                found = [inner.name for inner in node.body if isinstance(inner, FunctionNode)]
+                found += [name.id for inner in node.body for name in targets(inner)]
+                uses = nodes_of(node, ast.Attribute)
+                found += [use.attr for use in uses if ast.unparse(use.value) == "self"]
+                return list(dict.fromkeys(found))
         return []
 
     @cached_property
@@ -384,10 +392,3 @@ class Site:
                 if isinstance(block, list) and block and not isinstance(node, ast.ClassDef):
                     found.append(block)
         return found
-
-
-def _attributes(node: ast.ClassDef) -> list[str]:
-    found = [inner.name for inner in node.body if isinstance(inner, FunctionNode)]
-    found += [name.id for inner in node.body for name in targets(inner)]
-    found += [use.attr for use in nodes_of(node, ast.Attribute) if ast.unparse(use.value) == "self"]
-    return list(dict.fromkeys(found))

@@ -25,6 +25,7 @@ N_NEXT = 3  # places of the error that a change leaves
 N_SUSPECTS = 5
 MAX_FILES = 2_000
 MAX_DATA = 1 << 20
+_OF_TESTS = re.compile(r"(?:unit|integration)?_?tests?(?:data|_data)?$|fixtures$")
 
 
 def tasks_of(case: Case, sources: Sources) -> list[Task]:
@@ -163,21 +164,15 @@ def _data_tasks(failures: Sequence[Failure], sources: Sources) -> Iterator[Task]
             continue
         file = sources.files.relative(path)
         text = sources.read(file)
+        # What lies among tests may be wrong on purpose.
+        is_of_tests = any(_OF_TESTS.match(part) for part in Path(file).parts[:-1])
         if text is not None and not is_json(text):
             yield Task(
                 code=text,
                 filename=file,
                 error=f"{failure.exc_type}: {failure.message}",
-                test_file=file if _is_of_tests(file) else "",
+                test_file=file if is_of_tests else "",
             )
-
-
-def _is_of_tests(file: str) -> bool:
-    """Whether a data file lies among tests: what stands there may be wrong on purpose."""
-    return any(
-        re.match(r"(?:unit|integration)?_?tests?(?:data|_data)?$|fixtures$", part)
-        for part in Path(file).parts[:-1]
-    )
 
 
 def likely_places(case: Case) -> Iterator[tuple[str, int]]:

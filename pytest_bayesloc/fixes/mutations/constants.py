@@ -381,18 +381,10 @@ _MAKES = frozenset(
 
 
 def _only_computes(value: ast.expr, known: Mapping[str, str]) -> bool:
-    """Say whether all that an expression calls is harmless.
-
-    Args:
-        value: The expression.
-        known: Dotted names of what the file imports.
-    """
-    for call in nodes_of(value, ast.Call):
-        name = full_name(call.func, known)
-        is_plain = name in _MAKES or (name.partition(".")[0] in PURE and is_pure(name))
-        if not is_plain:
-            return False
-    return not any(isinstance(node, _SUSPENDS) for node in ast.walk(value))
+    """Say whether all that an expression calls is harmless; ``known`` are the names imported."""
+    names = (full_name(call.func, known) for call in nodes_of(value, ast.Call))
+    is_plain = (n in _MAKES or (n.partition(".")[0] in PURE and is_pure(n)) for n in names)
+    return all(is_plain) and not any(isinstance(node, _SUSPENDS) for node in ast.walk(value))
 
 
 _SUSPENDS = ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr

@@ -162,20 +162,17 @@ def _small_statements(function: ast.AST) -> list[str]:
 
 def add_guard(site: Site) -> Iterator[TextEdit]:
     """Leave early if a parameter is empty or None."""
+    plain = (ast.Constant, ast.List, ast.Dict)
+    returned = [ast.unparse(n.value) for n in site.own(ast.Return) if isinstance(n.value, plain)]
     for node in site.function.body:
         if is_docstring(node):
             continue
         for name in site.own_names[:3]:
-            values = dict.fromkeys((*_returned(site), name, *_EMPTY))
+            values = dict.fromkeys((*returned, name, *_EMPTY))
             for test in (f"not {name}", f"{name} is None"):
                 texts = [f"if {test}:\n    return {value}" for value in list(values)[:6]]
                 yield from _before(site, node, texts)
         break
-
-
-def _returned(site: Site) -> list[str]:
-    plain = (ast.Constant, ast.List, ast.Dict)
-    return [ast.unparse(n.value) for n in site.own(ast.Return) if isinstance(n.value, plain)]
 
 
 def _before(site: Site, node: ast.stmt, texts: list[str]) -> Iterator[TextEdit]:

@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, brief, every_node, nodes_of
 
 N_NUMBERS = 3  # that are tried in the place of one
@@ -75,11 +74,12 @@ def negate_clause(site: Site) -> Iterator[TextEdit]:
 
 def _is_truth(value: ast.expr) -> bool:
     """Whether a value is negated, or its name may be that of a truth value."""
-    if isinstance(value, ast.UnaryOp):
-        return isinstance(value.op, ast.Not)
-    return isinstance(value, (ast.Name, ast.Attribute)) or (
-        isinstance(value, ast.Call) and bool(_TRUTH.search(ast.unparse(value.func)))
-    )
+    match value:
+        case ast.UnaryOp(op=operator):
+            return isinstance(operator, ast.Not)
+        case ast.Call(func=function):
+            return bool(_TRUTH.search(ast.unparse(function)))
+    return isinstance(value, (ast.Name, ast.Attribute))
 
 
 def relax_condition(site: Site) -> Iterator[TextEdit]:
@@ -113,7 +113,8 @@ def change_arithmetic(site: Site) -> Iterator[TextEdit]:
     """Compute by another operator."""
     text = site.text
     for node in site.own(ast.BinOp):
-        if not _is_text(node.left):  # a template on the left of % is no number
+        value = getattr(node.left, "value", None)  # a template on the left of % is no number
+        if not isinstance(node.left, ast.JoinedStr) and not isinstance(value, (str, bytes)):
             yield from _operator(text, node.left, node.right, _ARITHMETIC.get(type(node.op)))
     for change in site.own(ast.AugAssign):
         yield from _operator(text, change.target, change.value, _ARITHMETIC.get(type(change.op)))
@@ -186,12 +187,12 @@ def drop_statement(site: Site) -> Iterator[TextEdit]:
 def change_return(site: Site) -> Iterator[TextEdit]:
     """Return something else: what stands in another ``return``, a parameter, or a plain value."""
     text = site.text
-    returns = [node for node in site.own(ast.Return) if node.value is not None]
-    others = [_whole(text.of(node.value)) for node in returns if node.value is not None]
-    for node in returns:
-        value = node.value
-        assert value is not None  # noqa: S101 - chosen above
-        for other in dict.fromkeys((*_plain_values(value), *others, *_parameters(site.function))):
+    values = [node.value for node in site.own(ast.Return) if node.value is not None]
+    others = [_whole(text.of(value)) for value in values]
+    given = (*site.function.args.posonlyargs, *site.function.args.args)
+    names = [arg.arg for arg in given if arg.arg != "cls"][:3]
+    for value in values:
+        for other in dict.fromkeys((*_plain_values(value), *others, *names)):
             if other != _whole(text.of(value)):
                 yield text.replace(value, other, f"returns `{brief(other, 50)}`")
 
@@ -216,12 +217,6 @@ def _operator(
         yield text.cut(start, end, changed, f"`{old}` to `{other}`", right.lineno)
 
 
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.JoinedStr) or (
-        isinstance(node, ast.Constant) and isinstance(node.value, (str, bytes))
-    )
-
-
 def _is_effect(node: ast.stmt) -> bool:
     """A statement that is there for what it does, and without which the names still exist."""
     if isinstance(node, ast.Expr):
@@ -235,18 +230,12 @@ def _is_effect(node: ast.stmt) -> bool:
 
 
 def _plain_values(value: ast.expr) -> list[str]:
-    if isinstance(value, (ast.Compare, ast.BoolOp)):
-        return ["True", "False"]
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):
+    is_negated = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
+    if is_negated or isinstance(value, (ast.Compare, ast.BoolOp)):
         return ["True", "False"]
     if isinstance(value, ast.Constant):
         return {"True": ["False"], "False": ["True"]}.get(repr(value.value), ["None"])
     return ["None"]
-
-
-def _parameters(function: FunctionNode) -> list[str]:
-    names = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
-    return [name for name in names if name != "cls"][:3]
 
 
 def _whole(text: str) -> str:

@@ -59,12 +59,11 @@ def _others(node: ast.Name, site: Site) -> list[str]:
     alike = difflib.get_close_matches(name, sorted(site.visible - {name}), n=3, cutoff=ALIKE)
     if name not in site.own_names:
         return alike  # a function or class of the file: what looks alike is as good as it gets
-    own = [other for other in site.own_names if other != name]
-    ranked = sorted(own, key=lambda other: -difflib.SequenceMatcher(None, name, other).ratio())
     bound = {n.id: n.lineno for n in site.own(ast.Name) if isinstance(n.ctx, ast.Store)}
+    own = [other for other in site.own_names if other != name]
     near = [other for other in own if bound.get(other, node.lineno) < node.lineno]
     near.sort(key=lambda other: -bound[other])
-    both = chain.from_iterable(zip_longest(ranked, near[:N_NEAR]))
+    both = chain.from_iterable(zip_longest(_nearest(name, own), near[:N_NEAR]))
     return [n for n in dict.fromkeys((*alike, *both)) if n is not None][:N_OTHERS]
 
 
@@ -96,11 +95,11 @@ def similar_call(site: Site) -> Iterator[TextEdit]:
     for node in site.own(ast.Call):
         called = node.func
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-        kin = [other for family in FAMILIES if name in family for other in family if other != name]
+        kin = dict.fromkeys(n for family in FAMILIES if name in family for n in family if n != name)
         if isinstance(called, ast.Attribute):
-            yield from _renamed(site, called, dict.fromkeys(kin))
+            yield from _renamed(site, called, kin)
         else:
-            for other in dict.fromkeys(kin):
+            for other in kin:
                 yield site.text.replace(called, other, f"`{name}` to `{other}`")
 
 
@@ -156,8 +155,7 @@ def _given_elsewhere(tree: ast.AST) -> dict[str, list[str]]:
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func).rpartition(".")[2]
             for keyword in node.keywords:
-                is_known = isinstance(keyword.value, (ast.Constant, ast.Name))
-                if keyword.arg and is_known:
+                if keyword.arg and isinstance(keyword.value, (ast.Constant, ast.Name)):
                     found.setdefault(name, []).append(f"{keyword.arg}={ast.unparse(keyword.value)}")
     return found
 
@@ -232,15 +230,13 @@ def _is_plain(node: ast.expr) -> bool:
 
 def drop_conversion(site: Site) -> Iterator[TextEdit]:
     """Leave out a conversion."""
-    for node in site.nodes:
-        if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
-            if isinstance(node.func, ast.Name) and node.func.id in CONVERSIONS:
-                text = site.text.of(node.args[0])
-                yield site.text.replace(node, f"({text})", f"no `{node.func.id}()`")
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            written = f"{node.func.attr}()"
-            if not node.args and not node.keywords and written in METHODS:
-                yield site.text.replace(node, site.text.of(node.func.value), f"no `.{written}`")
+    for node in site.own(ast.Call):
+        match node:
+            case ast.Call(func=ast.Name(id=name), args=[part], keywords=[]) if name in CONVERSIONS:
+                yield site.text.replace(node, f"({site.text.of(part)})", f"no `{name}()`")
+            case ast.Call(func=ast.Attribute(value=part, attr=name), args=[], keywords=[]):
+                if f"{name}()" in METHODS:
+                    yield site.text.replace(node, site.text.of(part), f"no `.{name}()`")
 
 
 def other_text(site: Site) -> Iterator[TextEdit]:
@@ -265,17 +261,16 @@ def other_text(site: Site) -> Iterator[TextEdit]:
 
 def other_exception(site: Site) -> Iterator[TextEdit]:
     """Raise or catch another exception."""
+    own = [n for n in sorted(site.visible) if n.endswith(("Error", "Exception"))]
     for node in site.nodes:
-        named = None
-        if isinstance(node, ast.Raise) and node.exc is not None:
-            named = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-        elif isinstance(node, ast.ExceptHandler):
-            named = node.type
-        if isinstance(named, ast.Name):
-            own = [n for n in sorted(site.visible) if n.endswith(("Error", "Exception"))]
-            for name in dict.fromkeys((*own, *EXCEPTIONS)):
-                if name != named.id:
-                    yield site.text.replace(named, name, f"`{named.id}` to `{name}`")
+        match node:
+            case (
+                ast.Raise(exc=ast.Call(func=ast.Name() as named) | (ast.Name() as named))
+                | ast.ExceptHandler(type=ast.Name() as named)
+            ):
+                for name in dict.fromkeys((*own, *EXCEPTIONS)):
+                    if name != named.id:
+                        yield site.text.replace(named, name, f"`{named.id}` to `{name}`")
 
 
 def other_slice(site: Site) -> Iterator[TextEdit]:
@@ -299,12 +294,13 @@ def other_slice(site: Site) -> Iterator[TextEdit]:
 def one_more(site: Site) -> Iterator[TextEdit]:
     """Make a bound that is no constant one more or one less."""
     for node in site.nodes:
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "range" and node.args:
-            bound, words = node.args[:2][-1], "a range to"
-        elif isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Name, ast.BinOp)):
-            bound, words = node.slice, "the item"
-        else:
-            continue
+        match node:
+            case ast.Call(func=ast.Name(id="range"), args=[bound] | [_, bound, *_]):
+                words = "a range to"
+            case ast.Subscript(slice=(ast.Name() | ast.BinOp()) as bound):
+                words = "the item"
+            case _:
+                continue
         for change in (" + 1", " - 1"):
             text = f"{site.text.of(bound)}{change}"
             yield site.text.replace(bound, text, f"{words} `{text}`")

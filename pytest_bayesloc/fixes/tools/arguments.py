@@ -84,7 +84,12 @@ def _filled(
     scope = in_scope(task.tree, call)
     passed = {ast.unparse(argument) for argument in call.args}
     by_place = {a.arg for head in heads(task.tree, function) for a in head.args.posonlyargs}
-    choices = [_choices(name, scope, passed) for name in names]
+    unused = [other for other in scope if other not in passed]
+    exact = {name: {name, f"self.{name}", f"self._{name}"} for name in names}
+    choices = [
+        list(dict.fromkeys((*(n for n in scope if n in exact[name]), *similar(name, unused))))
+        for name in names
+    ]
     if all(choices):
         first = zip(names, (values[0] for values in choices), strict=True)
         said = (value if name in by_place else f"{name}={value}" for name, value in first)
@@ -92,8 +97,7 @@ def _filled(
     if len(names) != 1:
         return
     lead = "" if names[0] in by_place else f"{names[0]}="
-    exact = {names[0], f"self.{names[0]}", f"self._{names[0]}"}
-    yield from (_added(text, call, f"{lead}{v}") for v in choices[0] if v in exact)
+    yield from (_added(text, call, f"{lead}{v}") for v in choices[0] if v in exact[names[0]])
     for other in project.calls_of(called(call)):
         yield from _as_elsewhere(text, call, names[0], other, scope)
     yield from (_added(text, call, f"{lead}{v}") for v in choices[0])
@@ -106,13 +110,6 @@ def _local(tree: ast.Module, call: ast.Call) -> list[str]:
     functions = functions_in(tree)
     holding = [f for f in functions if f.lineno <= call.lineno <= (f.end_lineno or 0)]
     return list(dict.fromkeys(name for f in reversed(holding) for name in bound_in(f)))
-
-
-def _choices(name: str, scope: list[str], passed: set[str]) -> list[str]:
-    """Returns what could be passed for the parameter ``name``: exact names, then similar ones."""
-    same = [other for other in scope if other in {name, f"self.{name}", f"self._{name}"}]
-    alike = similar(name, (other for other in scope if other not in passed))
-    return list(dict.fromkeys((*same, *alike)))
 
 
 def _as_elsewhere(
@@ -225,21 +222,15 @@ def wrong_keyword(task: Task, project: Project) -> Iterator[Made]:
         meant = [found.group(4)] if found.group(4) else []
         for other in dict.fromkeys((*meant, *similar(wrong, (*own, *elsewhere)))):
             if other not in given:
-                yield _renamed(text, keyword, wrong, other)
+                yield text.rename(keyword, wrong, other, f"`{other}`, not `{wrong}`")
         if name and not meant:  # it has another name altogether: the last parameters, left alone
             free = [other for other in own if other not in given]
             for other in free[: len(call.args) - 1 : -1][:N_FREE]:
-                yield _renamed(text, keyword, wrong, other)
+                yield text.rename(keyword, wrong, other, f"`{other}`, not `{wrong}`")
     for call, keyword in calls:
         words = f"`{wrong}` is not passed to `{called(call)}`"
         yield in_call(text, call).without(arguments(call).index(keyword), words)
     yield from _taken(task, name, wrong)
-
-
-def _renamed(text: Text, keyword: ast.keyword, wrong: str, other: str) -> Made:
-    start = text.start(keyword)
-    words = f"`{other}`, not `{wrong}`"
-    return text.cut(start, start + len(wrong.encode()), other, words)
 
 
 def _taken(task: Task, name: str, wrong: str) -> Iterator[Made]:

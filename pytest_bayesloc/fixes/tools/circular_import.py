@@ -129,7 +129,9 @@ def _closing(task: Task, found: re.Match[str]) -> tuple[_Import | None, str]:
 
 def _moved(tree: ast.Module, statement: _Import, wanted: str) -> _Moved:
     """The names that can be deferred; none if the one that failed can't, or the line is shared."""
-    shares = [s for s in tree.body if s is not statement and _touches(s, statement)]
+    first, last = statement.lineno, statement.end_lineno or statement.lineno
+    others = [s for s in tree.body if s is not statement]
+    shares = [s for s in others if s.lineno <= last and first <= (s.end_lineno or s.lineno)]
     bound = list(bound_in(tree))
     uses: _Moved = {}
     for alias in statement.names:
@@ -150,11 +152,6 @@ def _moved(tree: ast.Module, statement: _Import, wanted: str) -> _Moved:
 def _is_noted(moved: _Moved) -> bool:
     """Whether some of the names are used in annotations too."""
     return any(noted for uses in moved.values() for _, _, noted in uses)
-
-
-def _touches(one: ast.stmt, other: ast.stmt) -> bool:
-    first, last = one.lineno, one.end_lineno or one.lineno
-    return first <= (other.end_lineno or other.lineno) and other.lineno <= last
 
 
 def _is_exported(tree: ast.Module, name: str) -> bool:

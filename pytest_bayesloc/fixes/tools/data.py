@@ -157,7 +157,9 @@ def json_syntax(task: Task, project: Project) -> Iterator[Made]:
         return
     text = task.text
     if "utf-8-sig" in task.message:
-        yield from _without_mark(task)
+        for node in nodes_of(task.function or task.tree, ast.Constant):
+            if str(node.value).lower() in {"utf-8", "utf8"}:
+                yield text.replace(node, '"utf-8-sig"', MARKED)
     for node in _literals(task):
         start, end = text.start(node), text.end(node)
         prefix, quote, inner = _unquoted(text.between(start, end))
@@ -165,14 +167,6 @@ def json_syntax(task: Task, project: Project) -> Iterator[Made]:
         if repaired is not None and quote not in repaired and "\\" not in inner + repaired:
             edit = text.cut(start, end, f"{prefix}{quote}{repaired}{quote}", MESSAGE)
             yield proposal(text, edit, is_guess=is_guess)
-
-
-def _without_mark(task: Task) -> Iterator[Made]:
-    """The file read by an encoding that takes the mark off."""
-    for node in ast.walk(task.function or task.tree):
-        is_name = isinstance(node, ast.Constant) and str(node.value).lower() in {"utf-8", "utf8"}
-        if is_name and isinstance(node, ast.Constant):
-            yield task.text.replace(node, '"utf-8-sig"', MARKED)
 
 
 def _repaired(text: str) -> tuple[str | None, bool]:

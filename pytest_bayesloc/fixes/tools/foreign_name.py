@@ -25,107 +25,79 @@ _COMPARED = re.compile(r"\b(argument|name) '?cmp\b")
 
 
 def _table(lines: str) -> dict[str, str]:
-    rows = (line.partition(" -> ") for line in lines.strip().splitlines())
-    return {name.strip(): meant.strip() for name, _, meant in rows}
+    """Map each name of a line ``meant <- name name`` to what is meant."""
+    rows = (line.split(" <- ") for line in lines.strip().splitlines())
+    return {name: meant for meant, names in rows for name in names.split()}
 
 
 #: Names of Python 2 and of other languages.
 NAMES = _table("""
-xrange -> range
-unicode -> str
-basestring -> str
-long -> int
-unichr -> chr
-raw_input -> input
-StandardError -> Exception
-izip -> zip
-imap -> map
-ifilter -> filter
-null -> None
-nil -> None
-NULL -> None
-undefined -> None
-true -> True
-false -> False
-TRUE -> True
-FALSE -> False
-this -> self
+range <- xrange
+str <- unicode basestring
+int <- long
+chr <- unichr
+input <- raw_input
+Exception <- StandardError
+zip <- izip
+map <- imap
+filter <- ifilter
+None <- null nil NULL undefined
+True <- true TRUE
+False <- false FALSE
+self <- this
 """)
 #: Methods, as what an object ``{o}`` and its arguments ``{a}`` become; ``{0}`` is the first.
 METHODS = _table("""
-iteritems -> {o}.items()
-itervalues -> {o}.values()
-iterkeys -> {o}.keys()
-viewitems -> {o}.items()
-viewvalues -> {o}.values()
-viewkeys -> {o}.keys()
-has_key -> {0} in {o}
-containsKey -> {0} in {o}
-contains -> {0} in {o}
-includes -> {0} in {o}
-has -> {0} in {o}
-next -> next({o})
-push -> {o}.append({a})
-push_back -> {o}.append({a})
-add -> {o}.append({a})
-append -> {o}.add({a})
-addAll -> {o}.extend({a})
-unshift -> {o}.insert(0, {a})
-shift -> {o}.pop(0)
-put -> {o}[{0}] = {1}
-putAll -> {o}.update({a})
-getOrDefault -> {o}.get({a})
-keySet -> {o}.keys()
-entrySet -> {o}.items()
-length -> len({o})
-size -> len({o})
-count -> len({o})
-isEmpty -> not {o}
-toUpperCase -> {o}.upper()
-toLowerCase -> {o}.lower()
-upcase -> {o}.upper()
-downcase -> {o}.lower()
-trim -> {o}.strip()
-trimStart -> {o}.lstrip()
-trimEnd -> {o}.rstrip()
-startsWith -> {o}.startswith({a})
-endsWith -> {o}.endswith({a})
-replaceAll -> {o}.replace({a})
-indexOf -> {o}.index({a})
-lastIndexOf -> {o}.rindex({a})
-charAt -> {o}[{0}]
-substring -> {o}[{0}:{1}]
-concat -> {o} + {a}
-equals -> {o} == {0}
-toString -> str({o})
-to_s -> str({o})
-to_i -> int({o})
-sort -> {o} = sorted({o})
-isAlive -> {o}.is_alive()
-tostring -> {o}.tobytes()
-fromstring -> {o}.frombytes({a})
-unescape -> html.unescape({a})
-getchildren -> list({o})
-assertEquals -> {o}.assertEqual({a})
-assertNotEquals -> {o}.assertNotEqual({a})
-assertAlmostEquals -> {o}.assertAlmostEqual({a})
-assertNotAlmostEquals -> {o}.assertNotAlmostEqual({a})
-assertRegexpMatches -> {o}.assertRegex({a})
-assertNotRegexpMatches -> {o}.assertNotRegex({a})
-assertRaisesRegexp -> {o}.assertRaisesRegex({a})
-assertItemsEqual -> {o}.assertCountEqual({a})
-assert_ -> {o}.assertTrue({a})
-failUnless -> {o}.assertTrue({a})
-failIf -> {o}.assertFalse({a})
-failUnlessEqual -> {o}.assertEqual({a})
+{o}.items() <- iteritems viewitems entrySet
+{o}.values() <- itervalues viewvalues
+{o}.keys() <- iterkeys viewkeys keySet
+{0} in {o} <- has_key containsKey contains includes has
+next({o}) <- next
+{o}.append({a}) <- push push_back add
+{o}.add({a}) <- append
+{o}.extend({a}) <- addAll
+{o}.insert(0, {a}) <- unshift
+{o}.pop(0) <- shift
+{o}[{0}] = {1} <- put
+{o}.update({a}) <- putAll
+{o}.get({a}) <- getOrDefault
+len({o}) <- length size count
+not {o} <- isEmpty
+{o}.upper() <- toUpperCase upcase
+{o}.lower() <- toLowerCase downcase
+{o}.strip() <- trim
+{o}.lstrip() <- trimStart
+{o}.rstrip() <- trimEnd
+{o}.startswith({a}) <- startsWith
+{o}.endswith({a}) <- endsWith
+{o}.replace({a}) <- replaceAll
+{o}.index({a}) <- indexOf
+{o}.rindex({a}) <- lastIndexOf
+{o}[{0}] <- charAt
+{o}[{0}:{1}] <- substring
+{o} + {a} <- concat
+{o} == {0} <- equals
+str({o}) <- toString to_s
+int({o}) <- to_i
+{o} = sorted({o}) <- sort
+{o}.is_alive() <- isAlive
+{o}.tobytes() <- tostring
+{o}.frombytes({a}) <- fromstring
+html.unescape({a}) <- unescape
+list({o}) <- getchildren
+{o}.assertEqual({a}) <- assertEquals failUnlessEqual
+{o}.assertNotEqual({a}) <- assertNotEquals
+{o}.assertAlmostEqual({a}) <- assertAlmostEquals
+{o}.assertNotAlmostEqual({a}) <- assertNotAlmostEquals
+{o}.assertRegex({a}) <- assertRegexpMatches
+{o}.assertNotRegex({a}) <- assertNotRegexpMatches
+{o}.assertRaisesRegex({a}) <- assertRaisesRegexp
+{o}.assertCountEqual({a}) <- assertItemsEqual
+{o}.assertTrue({a}) <- assert_ failUnless
+{o}.assertFalse({a}) <- failIf
 """)
 #: Properties of other languages, likewise.
-PROPERTIES = _table("""
-length -> len({o})
-size -> len({o})
-Length -> len({o})
-Count -> len({o})
-""")
+PROPERTIES = _table("len({o}) <- length size Length Count")
 _OF_COLLECTIONS = (
     "Awaitable ByteString Callable Collection Container Coroutine Generator Hashable ItemsView "
     "Iterable Iterator KeysView Mapping MappingView MutableMapping MutableSequence MutableSet "
@@ -134,43 +106,41 @@ _OF_COLLECTIONS = (
 #: Members of modules that went elsewhere.
 MEMBERS = {
     **_table("""
-time.clock -> time.perf_counter
-inspect.getargspec -> inspect.getfullargspec
-fractions.gcd -> math.gcd
-string.letters -> string.ascii_letters
-string.lowercase -> string.ascii_lowercase
-string.uppercase -> string.ascii_uppercase
-string.maketrans -> str.maketrans
-sys.maxint -> sys.maxsize
-os.getcwdu -> os.getcwd
-os.errno -> errno
-itertools.izip -> zip
-itertools.imap -> map
-itertools.ifilter -> filter
-itertools.izip_longest -> itertools.zip_longest
-cgi.escape -> html.escape
-base64.encodestring -> base64.encodebytes
-base64.decodestring -> base64.decodebytes
-locale.format -> locale.format_string
-asyncio.async -> asyncio.ensure_future
-asyncio.coroutine -> types.coroutine
-urllib.quote -> urllib.parse.quote
-urllib.unquote -> urllib.parse.unquote
-urllib.urlencode -> urllib.parse.urlencode
-urllib.quote_plus -> urllib.parse.quote_plus
-urllib.urlopen -> urllib.request.urlopen
-xml.etree.cElementTree -> xml.etree.ElementTree
-types.StringType -> str
-types.ListType -> list
-types.DictType -> dict
-types.IntType -> int
-operator.isCallable -> callable
-unittest.makeSuite -> unittest.defaultTestLoader.loadTestsFromTestCase
-numpy.float -> float
-numpy.int -> int
-numpy.bool -> bool
-numpy.object -> object
-numpy.str -> str
+time.perf_counter <- time.clock
+inspect.getfullargspec <- inspect.getargspec
+math.gcd <- fractions.gcd
+string.ascii_letters <- string.letters
+string.ascii_lowercase <- string.lowercase
+string.ascii_uppercase <- string.uppercase
+str.maketrans <- string.maketrans
+sys.maxsize <- sys.maxint
+os.getcwd <- os.getcwdu
+errno <- os.errno
+zip <- itertools.izip
+map <- itertools.imap
+filter <- itertools.ifilter
+itertools.zip_longest <- itertools.izip_longest
+html.escape <- cgi.escape
+base64.encodebytes <- base64.encodestring
+base64.decodebytes <- base64.decodestring
+locale.format_string <- locale.format
+asyncio.ensure_future <- asyncio.async
+types.coroutine <- asyncio.coroutine
+urllib.parse.quote <- urllib.quote
+urllib.parse.unquote <- urllib.unquote
+urllib.parse.urlencode <- urllib.urlencode
+urllib.parse.quote_plus <- urllib.quote_plus
+urllib.request.urlopen <- urllib.urlopen
+xml.etree.ElementTree <- xml.etree.cElementTree
+str <- types.StringType numpy.str
+list <- types.ListType
+dict <- types.DictType
+int <- types.IntType numpy.int
+callable <- operator.isCallable
+unittest.defaultTestLoader.loadTestsFromTestCase <- unittest.makeSuite
+float <- numpy.float
+bool <- numpy.bool
+object <- numpy.object
 """),
     **{f"collections.{name}": f"collections.abc.{name}" for name in _OF_COLLECTIONS.split()},
 }

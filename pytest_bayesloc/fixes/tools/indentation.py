@@ -155,13 +155,10 @@ def _with_block(lines: list[str], line: int, head: int) -> Iterator[Proposal]:
     is_beside = _depth(text) == _depth(outer)
     filled = list(_filled(lines, line, head, inner)) if is_beside else []
     bare = list(_with_pass(lines, line, head, inner))
-    is_other = _OTHER_BLOCK.match(text) is not None and not _is_class(lines[head - 1], text)
+    is_class = lines[head - 1].lstrip().startswith("class")
+    is_method = is_class and re.match(r"\s*(async |def|@)", text) is not None
+    is_other = _OTHER_BLOCK.match(text) is not None and not is_method
     yield from (*bare, *filled) if is_other else (*filled, *bare)
-
-
-def _is_class(head: str, text: str) -> bool:
-    """Whether a method follows the head of a class."""
-    return head.lstrip().startswith("class") and re.match(r"\s*(async |def|@)", text) is not None
 
 
 def _filled(lines: list[str], line: int, head: int, inner: str) -> Iterator[Proposal]:

@@ -122,10 +122,7 @@ def _bound(tree: ast.Module, line: list[ast.AST]) -> set[str]:
     loops = [n.target for n in line if isinstance(n, ast.comprehension)]
     found = {n.id for target in loops for n in nodes_of(target, ast.Name)}
     found |= {a.arg for n in line if isinstance(n, ast.Lambda) for a in n.args.args}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found.update(map(bound_name, node.names))
-    return found
+    return found | {bound_name(alias) for n in nodes_of(tree, ast.Import) for alias in n.names}
 
 
 def _inside(node: ast.expr) -> ast.expr:

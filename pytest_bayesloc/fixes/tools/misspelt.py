@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import ScopeNode
-from pytest_bayesloc.fixes.calls import attributes, family
+from pytest_bayesloc.fixes.calls import attributes, family, picked
 from pytest_bayesloc.fixes.imports import WELL_KNOWN, packages_of, sources, with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task
@@ -141,18 +140,13 @@ def missing_import(task: Task, project: Project) -> Iterator[Made]:
     """The file with an import of the name, the project's own way of importing it first."""
     name = task.undefined
     uses = _uses(task.tree, name, task.line)
-    if uses is None or name in _bound(task.tree):
+    declared = {n for node in nodes_of(task.tree, ast.Global) for n in node.names}
+    if uses is None or name in {*bound_in(task.tree), *declared}:  # if only on a condition
         return
     for said in dict.fromkeys(_statements(name, uses, task.module, project)):
         code = with_import(task.code, said)
         if code is not None:
             yield Proposal(code=code, message=f"`{name}` is not imported; `{said}` is added")
-
-
-def _bound(tree: ast.Module) -> set[str]:
-    """Returns the names that the module binds, if only on a condition or by ``global``."""
-    declared = nodes_of(tree, ast.Global)
-    return {*bound_in(tree), *(name for node in declared for name in node.names)}
 
 
 def _uses(tree: ast.Module, name: str, line: int) -> list[str] | None:
@@ -164,7 +158,7 @@ def _uses(tree: ast.Module, name: str, line: int) -> list[str] | None:
     for scope in (tree,) if function is None else (function, tree):
         nodes = list(ast.walk(scope))
         if any(_is(node, name) for node in nodes):
-            calls = [_CALLED for n in nodes if any(_is(used, name) for used in _called(n))]
+            calls = [_CALLED for n in nodes if any(_is(part, name) for part in _called(n))]
             parts = (dotted(node).partition(".") for node in nodes)
             return [*calls, *(rest for first, _, rest in parts if first == name and rest)]
     return None
@@ -180,19 +174,16 @@ def _is(node: ast.AST, name: str) -> bool:
 
 def _called(node: ast.AST) -> list[ast.expr]:
     """Returns what a node uses in a way that only fits functions and classes."""
-    if isinstance(node, ast.Call):
-        return [node.func]
-    if isinstance(node, ast.Subscript):
-        return [node.value]
-    found = list(node.bases) if isinstance(node, ast.ClassDef) else []
-    return found + (list(node.decorator_list) if isinstance(node, ScopeNode) else [])
+    above: list[ast.expr] = getattr(node, "decorator_list", [])
+    return [*picked(node, "function|indexed"), *getattr(node, "bases", []), *above]
 
 
 def _statements(name: str, uses: Sequence[str], own: str, project: Project) -> Iterator[str]:
     """Imports that may have been forgotten, the likeliest first."""
     attributes_used = _attributes(uses)
     for said in project.imports_of(name):
-        module, member = _parts(said)
+        _, module, *more = said.split()  # no member if it is an import of a module
+        member = more[1] if said.startswith("from ") else ""
         if module not in {own, "__future__"} and _fits(module, member, uses):
             yield said
     for module in sources(project.defined_in(name), own):
@@ -269,9 +260,3 @@ def _spec(name: str, inside: list[str] | None) -> ModuleSpec | None:
     except (ImportError, OSError, ValueError):
         return None
     return spec if spec is not None and spec.loader is not None else None
-
-
-def _parts(said: str) -> tuple[str, str]:
-    """Module and member of an import of one name; no member if it is of a module."""
-    words = said.split()
-    return words[1], (words[3] if words[0] == "from" else "")

@@ -97,13 +97,9 @@ def _names(task: Task, found: re.Match[str], project: Project) -> Iterator[Made]
 
 def _importing(tree: ast.Module, line: int, name: str, module: str) -> ast.ImportFrom | None:
     """The statement that imports ``name``: the one at ``line``, or else the first."""
-    found = [
-        n
-        for n in nodes_of(tree, ast.ImportFrom)
-        if any(alias.name == name for alias in n.names) and is_of(n, module)
-    ]
-    here = [n for n in found if holds(n, line)]
-    return next(iter((*here, *found)), None)
+    froms = [n for n in nodes_of(tree, ast.ImportFrom) if is_of(n, module)]
+    found = [n for n in froms if name in {alias.name for alias in n.names}]
+    return next(iter((*(n for n in found if holds(n, line)), *found)), None)
 
 
 def _held(module: str, project: Project) -> list[str]:
@@ -148,10 +144,8 @@ def _of_module(statement: ast.ImportFrom, module: str, places: Text) -> TextEdit
 
 def _renamed(task: Task, alias: ast.alias, new: str, words: str) -> list[TextEdit]:
     """Another name in the import, and in its uses unless it is imported ``as`` something."""
-    text = task.text
-    start = text.at(alias.lineno, alias.col_offset)
-    edits = [text.cut(start, start + len(alias.name.encode()), new, words)]
-    return edits if alias.asname else [*edits, *renamed(task.tree, text, alias.name, new)]
+    edits = [task.text.rename(alias, alias.name, new, words)]
+    return edits if alias.asname else [*edits, *renamed(task.tree, task.text, alias.name, new)]
 
 
 def _modules(task: Task, missing: str, project: Project) -> Iterator[Made]:
@@ -270,9 +264,8 @@ def _plain(
     names = sorted({said.partition(".")[0] for said in used})
     for module in _candidates(task, missing, names, [], project):
         new = module + alias.name[len(missing) :]
-        start = text.at(alias.lineno, alias.col_offset)
         words = f"there is no module `{missing}`, but `{module}`"
-        edits = [text.cut(start, start + len(alias.name.encode()), new, words)]
+        edits = [text.rename(alias, alias.name, new, words)]
         if not alias.asname and "." not in alias.name:
             edits += renamed(task.tree, text, missing, module)
         elif not alias.asname:

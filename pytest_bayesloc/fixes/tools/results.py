@@ -17,6 +17,7 @@ from pytest_bayesloc.fixes.syntax import (
     Text,
     brief,
     function_at,
+    names_in,
     nodes_at,
     nodes_of,
     own_nodes,
@@ -345,9 +346,8 @@ def _dropped(task: Task, project: Project) -> Iterator[Made]:
     """Calls on executed lines whose coroutine nobody takes, awaited."""
     for line in task.executed:
         calls = [pair for pair in _plain_calls(task.tree, line) if isinstance(pair[1], _DROPS)]
-        known = (
-            _asynchronous(task.tree, {called(call) for call, _ in calls}, project) if calls else ()
-        )
+        names = {called(call) for call, _ in calls}
+        known = _asynchronous(task.tree, names, project) if names else set()
         for call, above in calls:
             is_wait = ast.unparse(call.func) in _WAITS and isinstance(above, ast.Expr)
             if called(call) in known or is_wait:
@@ -369,9 +369,7 @@ def _made_at(tree: ast.Module, line: int) -> list[int]:
     function = function_at(tree, line)
     assigned = nodes_of(function, ast.Assign) if function is not None else []
     made = (n for n in assigned if isinstance(n.value, ast.Call) and n.lineno < line)
-    near = (
-        n.lineno for n in made if used & {m.id for t in n.targets for m in nodes_of(t, ast.Name)}
-    )
+    near = (n.lineno for n in made if any(used & names_in(target) for target in n.targets))
     return sorted(near, reverse=True)
 
 
@@ -398,6 +396,5 @@ def _awaited(text: Text, call: ast.Call, above: ast.AST | None) -> Made:
     """The call awaited, in brackets where something is taken from its result."""
     parts = (getattr(above, "value", None), getattr(above, "func", None))
     is_owner = isinstance(above, (ast.Attribute, ast.Subscript, ast.Call)) and call in parts
-    said = f"await {text.of(call)}"
-    words = f"`{called(call)}()` is awaited"
-    return text.replace(call, f"({said})" if is_owner else said, words)
+    said = f"(await {text.of(call)})" if is_owner else f"await {text.of(call)}"
+    return text.replace(call, said, f"`{called(call)}()` is awaited")

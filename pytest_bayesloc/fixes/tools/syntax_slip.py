@@ -83,14 +83,11 @@ def _without_markers(code: str) -> Iterator[Proposal]:
         choices += product(range(3), repeat=n_conflicts)
     for chosen in dict.fromkeys(choices):
         sides = iter(chosen)
-        text = "".join(p if isinstance(p, str) else _side(p, next(sides)) for p in parts)
+        # Both sides are what follows the first and the second.
+        text = "".join(p if isinstance(p, str) else (*p, "".join(p))[next(sides)] for p in parts)
         sides_taken = ", ".join(names[side] for side in dict.fromkeys(chosen))
         words = f"of the merge conflict {sides_taken}: only you know which is right"
         yield Proposal(code=text, message=words)
-
-
-def _side(conflict: tuple[str, str], side: int) -> str:
-    return conflict[side] if side < len(conflict) else "".join(conflict)
 
 
 def _is_marker(line: str, signs: Sequence[str]) -> bool:
@@ -155,8 +152,10 @@ def _with_closed_string(lines: Sequence[str], line: int, error: SyntaxError) -> 
     quote = next((c for c in text[start:] if c in "\"'"), "")
     other = "'" if quote == '"' else '"'
     body = text.rstrip("\n")
-    for at in reversed([i for i, c in enumerate(body) if c == "'" and _is_apostrophe(body, i)]):
-        yield with_lines(lines, line, line, f"{text[:at]}\\{text[at:]}", "an apostrophe is escaped")
+    for at in reversed([i for i, c in enumerate(body) if c == "'"]):
+        if body[at - 1 : at].isalpha() and body[at + 1 : at + 2].isalpha():
+            escaped = f"{text[:at]}\\{text[at:]}"
+            yield with_lines(lines, line, line, escaped, "an apostrophe is escaped")
     for at in [i for i, c in enumerate(body) if c == other]:
         yield with_lines(lines, line, line, text[:at] + quote + text[at + 1 :], words)
     end = len(body.rstrip())
@@ -165,10 +164,6 @@ def _with_closed_string(lines: Sequence[str], line: int, error: SyntaxError) -> 
         if body[end - 1] not in ")]},:":
             break
         end -= 1
-
-
-def _is_apostrophe(text: str, at: int) -> bool:
-    return text[at - 1 : at].isalpha() and text[at + 1 : at + 2].isalpha()
 
 
 def _with_closed_docstring(lines: Sequence[str], line: int, words: str) -> Iterator[Proposal]:

@@ -170,8 +170,8 @@ def _results(task: Task) -> Iterator[ast.expr]:
     """Yields the values that are returned on executed lines."""
     for line in task.executed:
         function = function_at(task.tree, line)
-        for node in ast.walk(function) if function is not None else ():
-            if isinstance(node, ast.Return) and node.value is not None and holds(node, line):
+        for node in nodes_of(function, ast.Return) if function is not None else ():
+            if node.value is not None and holds(node, line):
                 yield node.value
 
 
