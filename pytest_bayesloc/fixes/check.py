@@ -94,7 +94,7 @@ def patch_of(candidate: Candidate) -> InspectionPatch:
         changed = [candidate.target]
     else:
         source = SourceMap(candidate.before, candidate.file, is_test=candidate.is_test)
-        changed = _innermost(source, candidate.after)
+        changed = changed_functions(source, candidate.after, innermost=True)
     target, *others = changed or [_place(candidate)]
     return InspectionPatch(
         target=target,
@@ -116,36 +116,28 @@ def _place(candidate: Candidate) -> Location:
     return (source.owner(candidate.line) if is_hint else source.module).location
 
 
-def changed_functions(source: SourceMap, after: str) -> list[Location]:
-    """The outermost functions whose bodies are all that differs; nothing if more does."""
-    return _locations(source, [old for old, _ in _changed(source, after)])
+def changed_functions(source: SourceMap, after: str, *, innermost: bool = False) -> list[Location]:
+    """The outermost functions whose bodies are all that differs; nothing if more does.
 
-
-def _innermost(source: SourceMap, after: str) -> list[Location]:
-    """The same, but of functions that differ in functions within them alone, those.
-
-    What a decorator or a factory made at an import is reached by nothing else.
+    Args:
+        source: The file as it is.
+        after: Its text with a change.
+        innermost: Whether of functions that differ in functions within them alone, those are meant:
+            what a decorator or a factory made at an import is reached by nothing else.
     """
-    pending = _changed(source, after)
+    tree = tree_of(after)
+    if tree is None or source.is_broken or _frame(source.module.node) != _frame(tree):
+        return []
+    of = {id(unit.node): unit.location for unit in source.units}
+    pending = _differing(source.module.node, tree)
     found = []
     while pending:
         old, now = pending.pop(0)
-        if _frame(old) == _frame(now):
+        if innermost and _frame(old) == _frame(now):
             pending += _differing(old, now)
         else:
-            found.append(old)
-    return _locations(source, found)
-
-
-def _locations(source: SourceMap, nodes: Sequence[ast.AST]) -> list[Location]:
-    of = {id(unit.node): unit.location for unit in source.units}
-    return [of[id(node)] for node in nodes]
-
-
-def _changed(source: SourceMap, after: str) -> list[tuple[ast.AST, ast.AST]]:
-    old, new = source.module.node, tree_of(after)
-    is_same = new is not None and not source.is_broken and _frame(old) == _frame(new)
-    return _differing(old, new) if new is not None and is_same else []
+            found.append(of[id(old)])
+    return found
 
 
 def _differing(old: ast.AST, new: ast.AST) -> list[tuple[ast.AST, ast.AST]]:

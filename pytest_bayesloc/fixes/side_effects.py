@@ -135,8 +135,7 @@ def _reaches_out(call: ast.Call, imported: Mapping[str, str], named: frozenset[s
 def _writes(call: ast.Call) -> bool:
     """Whether a call of ``open`` may write: its mode is not a literal that only reads."""
     given = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "mode")]
-    is_method = isinstance(call.func, ast.Attribute)
-    given += call.args[:1] if is_method else []
+    given += call.args[:1] if isinstance(call.func, ast.Attribute) else []
     modes = [node.value if isinstance(node, ast.Constant) else "w" for node in given]
     return any(isinstance(mode, str) and not WRITES.isdisjoint(mode) for mode in modes)
 

@@ -335,13 +335,13 @@ def _is_word(character: str) -> bool:
     return character == "_" or character.isalnum()
 
 
-class Site:
-    """A function with its surroundings."""
+class Site(Text):
+    """A file's text, and the function in it that is edited."""
 
-    def __init__(self, tree: ast.AST, function: FunctionNode, text: Text) -> None:
+    def __init__(self, text: str, tree: ast.AST, function: FunctionNode) -> None:
+        super().__init__(text)
         self.tree = tree
         self.function = function
-        self.text = text
 
     @cached_property
     def nodes(self) -> list[ast.AST]:

@@ -20,7 +20,7 @@ from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited
 from pytest_bayesloc.fixes.mutations import flow, operators, values
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out
-from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, tree_of
+from pytest_bayesloc.fixes.syntax import Site, TextEdit, tree_of
 
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 
@@ -146,13 +146,12 @@ def _made(
 ) -> Iterator[tuple[str, TextEdit, str]]:
     if not isinstance(unit.node, FunctionNode) or source.is_broken:
         return
-    text = Text(source.text)
-    site = Site(source.module.node, unit.node, text)
+    site = Site(source.text, source.module.node, unit.node)
     scores = {line: score for line, score in suspiciousness.items() if score > 0}
     made = ((each, [e for e in each(site) if e.line in scores]) for each in mutations)
     seen = {source.text}
     for mutation, edit in ordered(made, scores):
-        changed = text.edited(edit)
+        changed = site.edited(edit)
         if changed not in seen:
             seen.add(changed)
             yield name_of(mutation), edit, changed

@@ -21,32 +21,32 @@ def exchange_statements(site: Site) -> Iterator[TextEdit]:
         for first, second in pairwise(block):
             if is_docstring(first) or first.end_lineno == second.lineno:
                 continue
-            start, end = site.text.start(first), site.text.end(second)
-            between = site.text.between(site.text.end(first), site.text.start(second))
+            start, end = site.start(first), site.end(second)
+            between = site.between(site.end(first), site.start(second))
             if "#" not in between:
-                text = f"{site.text.of(second)}{between}{site.text.of(first)}"
-                words = f"`{brief(site.text.of(first))}` after the next statement"
-                yield site.text.cut(start, end, text, words, first.lineno)
+                text = f"{site.of(second)}{between}{site.of(first)}"
+                words = f"`{brief(site.of(first))}` after the next statement"
+                yield site.cut(start, end, text, words, first.lineno)
 
 
 def exchange_targets(site: Site) -> Iterator[TextEdit]:
     """Exchange the two items of a tuple."""
     for node in site.own(ast.Tuple):
         if len(node.elts) == 2:
-            left, right = (site.text.of(part) for part in node.elts)
-            start, end = site.text.start(node.elts[0]), site.text.end(node.elts[1])
+            left, right = (site.of(part) for part in node.elts)
+            start, end = site.start(node.elts[0]), site.end(node.elts[1])
             text = f"{right}, {left}"
-            yield site.text.cut(start, end, text, f"`{text}`", node.lineno)
+            yield site.cut(start, end, text, f"`{text}`", node.lineno)
 
 
 def other_jump(site: Site) -> Iterator[TextEdit]:
     """Put ``break``, ``continue``, ``return`` and ``pass`` for one another."""
     for node in site.nodes:
         if isinstance(node, (ast.Break, ast.Continue, ast.Pass)):
-            own = site.text.of(node)
+            own = site.of(node)
             for other in ("break", "continue", "return", "pass"):
                 if other != own:
-                    yield site.text.replace(node, other, f"`{own}` to `{other}`")
+                    yield site.replace(node, other, f"`{own}` to `{other}`")
 
 
 def move_out(site: Site) -> Iterator[TextEdit]:
@@ -73,8 +73,8 @@ def move_in(site: Site) -> Iterator[TextEdit]:
 
 def _moved(site: Site, node: ast.stmt, column: int, *, is_only: bool) -> Iterator[TextEdit]:
     """Give a statement another indentation."""
-    start = site.text.line_start(node)
-    text = site.text.between(start, site.text.end(node))
+    start = site.line_start(node)
+    text = site.between(start, site.end(node))
     lines = text.split("\n")
     shift = column - node.col_offset
     if "'''" in text or '"""' in text or "\t" in text:
@@ -88,7 +88,7 @@ def _moved(site: Site, node: ast.stmt, column: int, *, is_only: bool) -> Iterato
     head = f"{' ' * node.col_offset}pass\n" if is_only else ""
     words = f"`{brief(text.strip())}` {'into' if shift > 0 else 'out of'} the block"
     text = head + "\n".join(moved)
-    yield site.text.cut(start, site.text.end(node), text, words, node.lineno)
+    yield site.cut(start, site.end(node), text, words, node.lineno)
 
 
 def borrow_clause(site: Site) -> Iterator[TextEdit]:
@@ -96,7 +96,7 @@ def borrow_clause(site: Site) -> Iterator[TextEdit]:
     known = _conditions(site)
     for node in site.nodes:
         if isinstance(node, (ast.If, ast.While, ast.IfExp)):
-            own = site.text.of(node.test)
+            own = site.of(node.test)
             if "\n" in own:
                 continue
             names = names_in(node.test)
@@ -105,7 +105,7 @@ def borrow_clause(site: Site) -> Iterator[TextEdit]:
                 for word in ("and", "or"):
                     for clause in (text, f"not ({text})"):
                         made = f"({own}) {word} ({clause})"
-                        yield site.text.replace(node.test, made, f"`{word} {brief(clause)}` added")
+                        yield site.replace(node.test, made, f"`{word} {brief(clause)}` added")
 
 
 def _conditions(site: Site) -> list[str]:
@@ -176,12 +176,12 @@ def add_guard(site: Site) -> Iterator[TextEdit]:
 
 
 def _before(site: Site, node: ast.stmt, texts: list[str]) -> Iterator[TextEdit]:
-    start, indent = site.text.line_start(node), site.text.lead(node)
+    start, indent = site.line_start(node), site.lead(node)
     if indent.strip() or getattr(node, "decorator_list", None):
         return
     for text in texts:
         lines = "".join(f"{indent}{line}\n" for line in text.split("\n"))
-        yield site.text.insert(start, lines, f"`{brief(text)}` before", node.lineno)
+        yield site.insert(start, lines, f"`{brief(text)}` before", node.lineno)
 
 
 def _is_small(node: ast.stmt) -> bool:

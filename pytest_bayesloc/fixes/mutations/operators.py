@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pytest_bayesloc.fixes.syntax import Site, Text, TextEdit, brief, every_node, nodes_of
+from pytest_bayesloc.fixes.syntax import Site, TextEdit, brief, every_node, nodes_of
 
 N_NUMBERS = 3  # that are tried in the place of one
 MAX_BITS = 64  # of a constant that is changed: longer ones are no counts, and slow to write
@@ -52,24 +52,22 @@ def _conditions(site: Site) -> Iterator[ast.expr]:
 
 def negate_condition(site: Site) -> Iterator[TextEdit]:
     """Negate a condition, or no longer negate it."""
-    text = site.text
     for test in _conditions(site):
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            yield text.replace(test, _whole(text.of(test.operand)), "condition no longer negated")
+            yield site.replace(test, _whole(site.of(test.operand)), "condition no longer negated")
         else:
-            yield text.replace(test, f"(not ({text.of(test)}))", "condition negated")
+            yield site.replace(test, f"(not ({site.of(test)}))", "condition negated")
 
 
 def negate_clause(site: Site) -> Iterator[TextEdit]:
     """Negate a clause of a condition, or a truth value that is returned or assigned."""
-    text = site.text
     wholes = [node.value for node in site.nodes if isinstance(node, (ast.Assign, ast.Return))]
     clauses = [clause for node in site.own(ast.BoolOp) for clause in node.values]
     for node in (*(value for value in wholes if value is not None and _is_truth(value)), *clauses):
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            yield text.replace(node, text.of(node.operand), "no longer negated")
+            yield site.replace(node, site.of(node.operand), "no longer negated")
         elif isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)):
-            yield text.replace(node, f"not {text.of(node)}", f"`{brief(text.of(node))}` negated")
+            yield site.replace(node, f"not {site.of(node)}", f"`{brief(site.of(node))}` negated")
 
 
 def _is_truth(value: ast.expr) -> bool:
@@ -84,62 +82,57 @@ def _is_truth(value: ast.expr) -> bool:
 
 def relax_condition(site: Site) -> Iterator[TextEdit]:
     """Make a condition always true or always false, or drop one of its clauses."""
-    text = site.text
     loops = {id(node.test) for node in site.own(ast.While)}
     for test in _conditions(site):
         if isinstance(test, ast.Constant) or nodes_of(test, ast.NamedExpr):
             continue
         if id(test) not in loops:
-            yield text.replace(test, "True", "condition always true")
-        yield text.replace(test, "False", "condition always false")
+            yield site.replace(test, "True", "condition always true")
+        yield site.replace(test, "False", "condition always false")
     for node in site.own(ast.BoolOp):
         for i, clause in enumerate(node.values):
-            rest = [text.of(value) for n, value in enumerate(node.values) if n != i]
+            rest = [site.of(value) for n, value in enumerate(node.values) if n != i]
             word = " and " if isinstance(node.op, ast.And) else " or "
-            what = f"clause `{text.of(clause)}` dropped"
-            yield text.replace(node, f"({word.join(f'({part})' for part in rest)})", what)
+            what = f"clause `{site.of(clause)}` dropped"
+            yield site.replace(node, f"({word.join(f'({part})' for part in rest)})", what)
 
 
 def change_comparison(site: Site) -> Iterator[TextEdit]:
     """Compare by another operator."""
-    text = site.text
     for node in site.own(ast.Compare):
         operands = [node.left, *node.comparators]
         for left, operator, right in zip(operands, node.ops, operands[1:], strict=False):
-            yield from _operator(text, left, right, _COMPARISONS.get(type(operator)))
+            yield from _operator(site, left, right, _COMPARISONS.get(type(operator)))
 
 
 def change_arithmetic(site: Site) -> Iterator[TextEdit]:
     """Compute by another operator."""
-    text = site.text
     for node in site.own(ast.BinOp):
         value = getattr(node.left, "value", None)  # a template on the left of % is no number
         if not isinstance(node.left, ast.JoinedStr) and not isinstance(value, (str, bytes)):
-            yield from _operator(text, node.left, node.right, _ARITHMETIC.get(type(node.op)))
+            yield from _operator(site, node.left, node.right, _ARITHMETIC.get(type(node.op)))
     for change in site.own(ast.AugAssign):
-        yield from _operator(text, change.target, change.value, _ARITHMETIC.get(type(change.op)))
+        yield from _operator(site, change.target, change.value, _ARITHMETIC.get(type(change.op)))
 
 
 def change_boolean(site: Site) -> Iterator[TextEdit]:
     """Put ``or`` for ``and``, and the other way round."""
-    text = site.text
     for node in site.own(ast.BoolOp):
         word, other = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
         for left, right in zip(node.values, node.values[1:], strict=False):
-            yield from _operator(text, left, right, (word, (other,)))
+            yield from _operator(site, left, right, (word, (other,)))
 
 
 def change_constant(site: Site) -> Iterator[TextEdit]:
     """Put the other truth value, or a number one more or one less."""
-    text = site.text
     for node in site.own(ast.Constant):
         value = node.value
         if isinstance(value, bool):
-            yield text.replace(node, str(not value), f"{value} to {not value}")
+            yield site.replace(node, str(not value), f"{value} to {not value}")
         elif isinstance(value, int) and value.bit_length() <= MAX_BITS:
             for other in (value + 1, value - 1):
                 written = str(other) if other >= 0 else f"({other})"
-                yield text.replace(node, written, f"{value} to {other}")
+                yield site.replace(node, written, f"{value} to {other}")
 
 
 def other_number(site: Site) -> Iterator[TextEdit]:
@@ -152,7 +145,7 @@ def other_number(site: Site) -> Iterator[TextEdit]:
             others = [n for n in numbers if abs(n - value) > 1]
             others.sort(key=lambda n, value=value: abs(n - value))  # type: ignore[misc]
             for other in others[:N_NUMBERS]:
-                yield site.text.replace(node, repr(other), f"{value} to {other}")
+                yield site.replace(node, repr(other), f"{value} to {other}")
 
 
 def _counts(node: ast.Constant) -> bool:
@@ -163,49 +156,46 @@ def _counts(node: ast.Constant) -> bool:
 
 def swap_arguments(site: Site) -> Iterator[TextEdit]:
     """Swap two arguments of a call that stand side by side."""
-    text = site.text
     for node in site.own(ast.Call):
         for left, right in zip(node.args, node.args[1:], strict=False):
             if isinstance(left, ast.Starred) or isinstance(right, ast.Starred):
                 continue
-            first, second = text.of(left), text.of(right)
+            first, second = site.of(left), site.of(right)
             if first != second and not isinstance(right, ast.GeneratorExp):
-                start, end = text.start(left), text.end(right)
-                between = text.between(text.end(left), text.start(right))
+                start, end = site.start(left), site.end(right)
+                between = site.between(site.end(left), site.start(right))
                 swapped = f"{second}{between}{first}"
-                yield text.cut(start, end, swapped, "arguments swapped", left.lineno)
+                yield site.cut(start, end, swapped, "arguments swapped", left.lineno)
 
 
 def drop_statement(site: Site) -> Iterator[TextEdit]:
     """Leave out a statement that is there for its effect."""
-    text = site.text
     for node in site.nodes:
         if isinstance(node, ast.stmt) and _is_effect(node):
-            yield text.replace(node, "pass", f"`{brief(text.of(node), 50)}` dropped")
+            yield site.replace(node, "pass", f"`{brief(site.of(node), 50)}` dropped")
 
 
 def change_return(site: Site) -> Iterator[TextEdit]:
     """Return something else: what stands in another ``return``, a parameter, or a plain value."""
-    text = site.text
     values = [node.value for node in site.own(ast.Return) if node.value is not None]
-    others = [_whole(text.of(value)) for value in values]
+    others = [_whole(site.of(value)) for value in values]
     given = (*site.function.args.posonlyargs, *site.function.args.args)
     names = [arg.arg for arg in given if arg.arg != "cls"][:3]
     for value in values:
         for other in dict.fromkeys((*_plain_values(value), *others, *names)):
-            if other != _whole(text.of(value)):
-                yield text.replace(value, other, f"returns `{brief(other, 50)}`")
+            if other != _whole(site.of(value)):
+                yield site.replace(value, other, f"returns `{brief(other, 50)}`")
 
 
 def _operator(
-    text: Text, left: ast.expr, right: ast.expr, change: tuple[str, tuple[str, ...]] | None
+    site: Site, left: ast.expr, right: ast.expr, change: tuple[str, tuple[str, ...]] | None
 ) -> Iterator[TextEdit]:
     """Put other operators between two operands, whatever brackets are there too."""
     if change is None:
         return
     old, others = change
-    start, end = text.end(left), text.start(right)
-    between = text.between(start, end)
+    start, end = site.end(left), site.start(right)
+    between = site.between(start, end)
     if "#" in between or start > end:
         return
     written = r"\s+".join(map(re.escape, old.split()))
@@ -214,7 +204,7 @@ def _operator(
         return
     for other in others:
         changed = between[: found.start()] + other + between[found.end() :]
-        yield text.cut(start, end, changed, f"`{old}` to `{other}`", right.lineno)
+        yield site.cut(start, end, changed, f"`{old}` to `{other}`", right.lineno)
 
 
 def _is_effect(node: ast.stmt) -> bool:

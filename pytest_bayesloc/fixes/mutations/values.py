@@ -50,7 +50,7 @@ def other_name(site: Site) -> Iterator[TextEdit]:
     for node in site.own(ast.Name):
         if isinstance(node.ctx, ast.Load):
             for name in _others(node, site):
-                yield site.text.replace(node, name, f"`{node.id}` to `{name}`")
+                yield site.replace(node, name, f"`{node.id}` to `{name}`")
 
 
 def _others(node: ast.Name, site: Site) -> list[str]:
@@ -100,13 +100,13 @@ def similar_call(site: Site) -> Iterator[TextEdit]:
             yield from _renamed(site, called, kin)
         else:
             for other in kin:
-                yield site.text.replace(called, other, f"`{name}` to `{other}`")
+                yield site.replace(called, other, f"`{name}` to `{other}`")
 
 
 def _renamed(site: Site, node: ast.Attribute, names: Iterable[str]) -> Iterator[TextEdit]:
-    base = site.text.of(node.value)
+    base = site.of(node.value)
     for name in names:
-        yield site.text.replace(node, f"{base}.{name}", f"`.{node.attr}` to `.{name}`")
+        yield site.replace(node, f"{base}.{name}", f"`.{node.attr}` to `.{name}`")
 
 
 def _nearest(name: str, known: Iterable[str]) -> list[str]:
@@ -121,7 +121,7 @@ def call_it(site: Site) -> Iterator[TextEdit]:
     for node in site.own(ast.Attribute):
         if isinstance(node.ctx, ast.Load) and id(node) not in called:
             words = f"`.{node.attr}` is called"
-            yield site.text.insert(site.text.end(node), "()", words, node.lineno)
+            yield site.insert(site.end(node), "()", words, node.lineno)
 
 
 def add_argument(site: Site) -> Iterator[TextEdit]:
@@ -136,15 +136,15 @@ def add_argument(site: Site) -> Iterator[TextEdit]:
         passed = {ast.unparse(argument) for argument in node.args}
         wanted += [f"{n}={n}" for n in named.get(name, ()) if n in site.own_names]
         wanted += [other for other in site.own_names if other not in passed][:3]
-        at = site.text.end(node) - 1
+        at = site.end(node) - 1
         has_any = bool(node.args or node.keywords)
-        ends = site.text.between(site.text.start(node), at).rstrip().endswith(",")
+        ends = site.between(site.start(node), at).rstrip().endswith(",")
         for text in dict.fromkeys(wanted):
             if node.keywords and "=" not in text:
                 continue
             written = f"{', ' if has_any and not ends else ''}{text}"
             words = f"`{text}` is passed to `{name}`"
-            yield site.text.insert(at, written, words, node.lineno)
+            yield site.insert(at, written, words, node.lineno)
 
 
 @lru_cache(maxsize=16)
@@ -197,16 +197,16 @@ N_TEXTS = 4
 def convert(site: Site) -> Iterator[TextEdit]:
     """Convert or copy what is returned, assigned or passed on."""
     for node in _used(site):
-        text = site.text.of(node)
+        text = site.of(node)
         whole = text if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else ""
         for name in CONVERSIONS:
             if not text.startswith(f"{name}("):
                 words = f"`{name}()` around `{brief(text, 30)}`"
-                yield site.text.replace(node, f"{name}({text})", words)
+                yield site.replace(node, f"{name}({text})", words)
         for method in METHODS if whole else ():
             if not text.endswith(f".{method}"):
                 words = f"`.{method}` behind `{brief(text, 30)}`"
-                yield site.text.replace(node, f"{text}.{method}", words)
+                yield site.replace(node, f"{text}.{method}", words)
 
 
 def _used(site: Site) -> Iterator[ast.expr]:
@@ -233,10 +233,10 @@ def drop_conversion(site: Site) -> Iterator[TextEdit]:
     for node in site.own(ast.Call):
         match node:
             case ast.Call(func=ast.Name(id=name), args=[part], keywords=[]) if name in CONVERSIONS:
-                yield site.text.replace(node, f"({site.text.of(part)})", f"no `{name}()`")
+                yield site.replace(node, f"({site.of(part)})", f"no `{name}()`")
             case ast.Call(func=ast.Attribute(value=part, attr=name), args=[], keywords=[]):
                 if f"{name}()" in METHODS:
-                    yield site.text.replace(node, site.text.of(part), f"no `.{name}()`")
+                    yield site.replace(node, site.of(part), f"no `.{name}()`")
 
 
 def other_text(site: Site) -> Iterator[TextEdit]:
@@ -256,7 +256,7 @@ def other_text(site: Site) -> Iterator[TextEdit]:
         made = [value.strip(), value + " ", value.lower(), value.upper(), ""]
         for other in dict.fromkeys((*alike, *made)):
             if other != value:
-                yield site.text.replace(node, repr(other), f"{value!r:.30} to {other!r:.30}")
+                yield site.replace(node, repr(other), f"{value!r:.30} to {other!r:.30}")
 
 
 def other_exception(site: Site) -> Iterator[TextEdit]:
@@ -270,16 +270,16 @@ def other_exception(site: Site) -> Iterator[TextEdit]:
             ):
                 for name in dict.fromkeys((*own, *EXCEPTIONS)):
                     if name != named.id:
-                        yield site.text.replace(named, name, f"`{named.id}` to `{name}`")
+                        yield site.replace(named, name, f"`{named.id}` to `{name}`")
 
 
 def other_slice(site: Site) -> Iterator[TextEdit]:
     """Slice with another bound, or none."""
     for node in site.own(ast.Slice):
-        lower = "" if node.lower is None else site.text.of(node.lower)
-        upper = "" if node.upper is None else site.text.of(node.upper)
-        tail = "" if node.step is None else f":{site.text.of(node.step)}"
-        start, end = site.text.start(node), site.text.end(node)
+        lower = "" if node.lower is None else site.of(node.lower)
+        upper = "" if node.upper is None else site.of(node.upper)
+        tail = "" if node.step is None else f":{site.of(node.step)}"
+        start, end = site.start(node), site.end(node)
         made = [(lower, ""), ("", upper), ("1", upper), (lower, "-1"), ("0", upper)]
         if lower:
             made += [(f"{lower} + 1", upper), (f"{lower} - 1", upper)]
@@ -287,8 +287,8 @@ def other_slice(site: Site) -> Iterator[TextEdit]:
             made += [(lower, f"{upper} + 1"), (lower, f"{upper} - 1")]
         for low, high in made:
             text = f"{low}:{high}{tail}"
-            if text != site.text.between(start, end):
-                yield site.text.replace(node, text, f"slice `{text}`")
+            if text != site.between(start, end):
+                yield site.replace(node, text, f"slice `{text}`")
 
 
 def one_more(site: Site) -> Iterator[TextEdit]:
@@ -302,19 +302,19 @@ def one_more(site: Site) -> Iterator[TextEdit]:
             case _:
                 continue
         for change in (" + 1", " - 1"):
-            text = f"{site.text.of(bound)}{change}"
-            yield site.text.replace(bound, text, f"{words} `{text}`")
+            text = f"{site.of(bound)}{change}"
+            yield site.replace(bound, text, f"{words} `{text}`")
 
 
 def add_up(site: Site) -> Iterator[TextEdit]:
     """Put ``+=`` for ``=``, and the other way round."""
     for node in site.nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            at = site.text.end(node.targets[0])
-            between = site.text.between(at, site.text.start(node.value))
+            at = site.end(node.targets[0])
+            between = site.between(at, site.start(node.value))
             if between.strip() == "=" and not isinstance(node.value, ast.Lambda):
                 where = at + len(between) - len(between.lstrip())
-                yield site.text.insert(where, "+", "added, not assigned", node.lineno)
+                yield site.insert(where, "+", "added, not assigned", node.lineno)
         elif isinstance(node, ast.AugAssign):
-            target, value = site.text.of(node.target), site.text.of(node.value)
-            yield site.text.replace(node, f"{target} = {value}", "assigned, not added")
+            target, value = site.of(node.target), site.of(node.value)
+            yield site.replace(node, f"{target} = {value}", "assigned, not added")

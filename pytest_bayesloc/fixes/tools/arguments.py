@@ -60,12 +60,12 @@ def wrong_arguments(task: Task, project: Project) -> Iterator[Made]:
     """The call with what it lacks from the scope, or without what is too much."""
     if found := _MISSING.search(task.message):
         names = re.findall(r"'(\w+)'", found.group(3))
-        proposals = [
-            proposal
+        edits = [
+            adding(task.text, call, said, f"`{said}` is passed to `{called(call)}`")
             for call in calls_among(task.nodes, found.group(1))
-            for proposal in _filled(task, call, (found.group(1), names), project)
+            for said in _lacking(task, call, found.group(1), names, project)
         ]
-        yield from proposals or _optional(task, found.group(1), names)
+        yield from edits or _optional(task, found.group(1), names)
     elif found := _SURPLUS.search(task.message):
         n_surplus = int(found.group(3)) - int(found.group(2))
         for call in calls_among(task.nodes, found.group(1)):
@@ -76,11 +76,10 @@ def wrong_arguments(task: Task, project: Project) -> Iterator[Made]:
             yield from _once(task, call, found)
 
 
-def _filled(
-    task: Task, call: ast.Call, wanted: tuple[str, list[str]], project: Project
-) -> Iterator[Made]:
-    text = task.text
-    function, names = wanted
+def _lacking(
+    task: Task, call: ast.Call, function: str, names: list[str], project: Project
+) -> Iterator[str]:
+    """Arguments that a call may lack, as they are written."""
     scope = in_scope(task.tree, call)
     passed = {ast.unparse(argument) for argument in call.args}
     by_place = {a.arg for head in heads(task.tree, function) for a in head.args.posonlyargs}
@@ -93,16 +92,16 @@ def _filled(
     if all(choices):
         first = zip(names, (values[0] for values in choices), strict=True)
         said = (value if name in by_place else f"{name}={value}" for name, value in first)
-        yield _added(text, call, ", ".join(said))
+        yield ", ".join(said)
     if len(names) != 1:
         return
     lead = "" if names[0] in by_place else f"{names[0]}="
-    yield from (_added(text, call, f"{lead}{v}") for v in choices[0] if v in exact[names[0]])
+    yield from (f"{lead}{v}" for v in choices[0] if v in exact[names[0]])
     for other in project.calls_of(called(call)):
-        yield from _as_elsewhere(text, call, names[0], other, scope)
-    yield from (_added(text, call, f"{lead}{v}") for v in choices[0])
+        yield from _as_elsewhere(call, names[0], other, scope)
+    yield from (f"{lead}{v}" for v in choices[0])
     plain = [name for name in _local(task.tree, call) if name not in passed | {"self", "cls"}]
-    yield from (_added(text, call, f"{lead}{name}") for name in plain[:N_OTHERS])
+    yield from (f"{lead}{name}" for name in plain[:N_OTHERS])
 
 
 def _local(tree: ast.Module, call: ast.Call) -> list[str]:
@@ -112,9 +111,7 @@ def _local(tree: ast.Module, call: ast.Call) -> list[str]:
     return list(dict.fromkeys(name for f in reversed(holding) for name in bound_in(f)))
 
 
-def _as_elsewhere(
-    text: Text, call: ast.Call, name: str, other: ast.Call, scope: list[str]
-) -> Iterator[Made]:
+def _as_elsewhere(call: ast.Call, name: str, other: ast.Call, scope: list[str]) -> Iterator[str]:
     """The argument as another call in the project gives it, by name or in the same place."""
     values = [(f"{name}=", k.value) for k in other.keywords if k.arg == name]
     n_given = len(call.args)
@@ -123,12 +120,7 @@ def _as_elsewhere(
     for lead, value in values:
         used = names_in(value)
         if used <= {*scope, *BUILT_IN} and not isinstance(value, ast.Starred):
-            yield _added(text, call, f"{lead}{ast.unparse(value)}")
-
-
-def _added(text: Text, call: ast.Call, written: str) -> Made:
-    words = f"`{written}` is passed to `{called(call)}`"
-    return adding(text, call, written, words)
+            yield f"{lead}{ast.unparse(value)}"
 
 
 def _optional(task: Task, function: str, names: list[str]) -> Iterator[Made]:

@@ -13,7 +13,7 @@ from pytest_bayesloc.fixes.imports import with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.side_effects import bound_by
-from pytest_bayesloc.fixes.syntax import Text, TextEdit, bound_in, nodes_of
+from pytest_bayesloc.fixes.syntax import Text, TextEdit, bound_in, dotted, nodes_of
 
 _NO_ATTRIBUTE = re.compile(
     r"(?:module '(?P<module>[\w.]+)'|(?:type object )?'(?P<type>[\w.]+)'(?: object)?)"
@@ -201,22 +201,21 @@ def _edits(task: Task, name: str) -> Iterator[tuple[ast.expr, tuple[TextEdit, st
     A method that other objects may have is one only where it is the ``name`` that is missing.
     """
     text = task.text
-    scopes = (task.tree, *(n for n in ast.walk(task.tree) if isinstance(n, ScopeNode)))
+    nodes = list(ast.walk(task.tree))
+    scopes = (n for n in nodes if isinstance(n, ScopeNode | ast.Module))
     own = {bound for scope in scopes for bound in bound_in(scope)}
     known = NAMES if "*" not in own else {n: meant for n, meant in NAMES.items() if n == name}
-    defined = {
-        n.name for n in ast.walk(task.tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))
-    }
-    imports = nodes_of(task.tree, ast.Import)
-    modules = dict(pair for node in imports for pair in bound_by(node).items())
+    defined = {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    imports = (bound_by(node) for node in nodes if isinstance(node, ast.Import))
+    modules = dict(pair for bound in imports for pair in bound.items())
     calls = {id(n.func): n for n in nodes_of(task.tree, ast.Call)}
     tight = {
         id(part)
-        for n in ast.walk(task.tree)
+        for n in nodes
         if isinstance(n, (ast.BinOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Await))
         for part in ast.iter_child_nodes(n)
     }
-    for node in ast.walk(task.tree):
+    for node in nodes:
         if isinstance(node, ast.Name):
             made = known.get(node.id, "") if node.id not in own else ""
         elif isinstance(node, ast.Attribute):
@@ -252,9 +251,7 @@ _COMMON = frozenset(
 
 def _is_called(node: ast.expr, name: str) -> bool:
     own = node.func if isinstance(node, ast.Call) else node
-    if isinstance(own, ast.Attribute):
-        return own.attr == name
-    return isinstance(own, ast.Name) and own.id == name
+    return dotted(own, unknown="?").rpartition(".")[2] == name
 
 
 def _member(node: ast.Attribute, modules: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ from pytest_bayesloc.fixes.imports import (
     sources,
 )
 from pytest_bayesloc.fixes.library import package_tool
-from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task
+from pytest_bayesloc.fixes.project import Made, Project, Task
 from pytest_bayesloc.fixes.syntax import SIMILAR, Text, TextEdit, dotted, holds, nodes_of, similar
 
 N_MODULES = 3
@@ -74,7 +74,6 @@ def misspelt_import(task: Task, project: Project) -> Iterator[Made]:
 
 
 def _names(task: Task, found: re.Match[str], project: Project) -> Iterator[Made]:
-    text = task.text
     name, module = found["name"], found["module"]
     statement = _importing(task.tree, task.line, name, module)
     if statement is None:
@@ -88,8 +87,8 @@ def _names(task: Task, found: re.Match[str], project: Project) -> Iterator[Made]
         for other in (*others, *_elsewhere(name, module)):
             words = f"`{module}` has no `{name}`; `{other}` has"
             also = [a for a in statement.names if WELL_KNOWN.get(a.name) == other != module]
-            edit = _from(statement, also if alias in also else [alias], other, text)
-            yield Proposal(code=text.edited(edit), message=words)
+            moved = also if alias in also else [alias]
+            yield _from(statement, moved, other, task.text, words)
     for other in dict.fromkeys((*meant, *close)):
         words = f"`{module}` has no `{name}`, but `{other}`"
         yield _renamed(task, alias, other, words)
@@ -122,24 +121,22 @@ def _elsewhere(name: str, module: str) -> Iterator[str]:
 
 
 def _from(
-    statement: ast.ImportFrom, aliases: Sequence[ast.alias], module: str, places: Text
+    statement: ast.ImportFrom, aliases: Sequence[ast.alias], module: str, places: Text, words: str
 ) -> TextEdit:
     """The names imported from ``module``; the statement keeps its other names."""
     others = [a for a in statement.names if a not in aliases]
     if not others:
-        return _of_module(statement, module, places)
+        return _of_module(statement, module, places, words)
     before = places.lead(statement)
     apart = f"\n{before}" if not before.strip() else "; "
     moved = import_of(ast.ImportFrom(module=module, names=[], level=0), aliases)
-    return places.replace(statement, f"{import_of(statement, others)}{apart}{moved}")
+    return places.replace(statement, f"{import_of(statement, others)}{apart}{moved}", words)
 
 
-def _of_module(statement: ast.ImportFrom, module: str, places: Text) -> TextEdit:
+def _of_module(statement: ast.ImportFrom, module: str, places: Text, words: str) -> TextEdit:
     """The statement with another module, and its names as they are written."""
-    start = places.start(statement)
     head = re.match(r"from\b\s*[.\s]*[\w.]*\s*(?=\bimport\b)", places.of(statement))
-    length = len(head.group().encode()) if head else 0
-    return places.cut(start, start + length, f"from {module} ")
+    return places.rename(statement, head.group() if head else "", f"from {module} ", words)
 
 
 def _renamed(task: Task, alias: ast.alias, new: str, words: str) -> list[TextEdit]:
@@ -149,7 +146,6 @@ def _renamed(task: Task, alias: ast.alias, new: str, words: str) -> list[TextEdi
 
 
 def _modules(task: Task, missing: str, project: Project) -> Iterator[Made]:
-    text = task.text
     found = [n for n in ast.walk(task.tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
     asking = [n for n in found if _asks(n, missing)]
     here = [n for n in asking if holds(n, task.line)]
@@ -159,8 +155,7 @@ def _modules(task: Task, missing: str, project: Project) -> Iterator[Made]:
             names = [alias.name for alias in statement.names]
             for module in _candidates(task, missing, names, packages, project):
                 words = f"there is no module `{missing}`, but `{module}`"
-                edit = _of_module(statement, _said(statement, missing, module), text)
-                yield Proposal(code=text.edited(edit), message=words)
+                yield _of_module(statement, _said(statement, missing, module), task.text, words)
         else:
             yield from _plain(task, statement, missing, packages, project)
 
@@ -205,11 +200,8 @@ def _candidates(
     holders = [set(_sources_of(name, task.module, project)) for name in names]
     having = [m for m in (set.intersection(*holders) if holders else ()) if _is_near(m, missing)]
     having.sort(key=lambda module: (-_ratio(_last(module), _last(missing)), module))
-    close = []
-    for module in _close(missing):
-        held = set(_held(module, project))
-        if not held or wanted <= held:
-            close.append(module)
+    held = {module: set(_held(module, project)) for module in _close(missing)}
+    close = (module for module in held if not held[module] or wanted <= held[module])
     moved = [MOVED[missing]] if missing in MOVED else []
     found = dict.fromkeys((*(m for m in nested if project.names_in(m)), *moved, *having, *close))
     return [module for module in found if module not in {missing, task.module}]

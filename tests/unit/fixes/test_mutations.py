@@ -10,7 +10,7 @@ import pytest
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, Mutation, edits, name_of
 from pytest_bayesloc.fixes.mutations.operators import MAX_BITS
-from pytest_bayesloc.fixes.syntax import Site, Text
+from pytest_bayesloc.fixes.syntax import Site
 from tests.unit.fixes.examples.mutations import EXAMPLES
 
 METHOD = "def f(self):\n        "
@@ -30,7 +30,7 @@ def function(body: str, name: str = "f", above: str = "", head: str = "def f():\
     source = SourceMap(text, "m.py")
     unit = next(u for u in source.units if u.location.qualname.endswith(name))
     assert isinstance(unit.node, FunctionNode)
-    return Site(source.module.node, unit.node, Text(text))
+    return Site(text, source.module.node, unit.node)
 
 
 def edited(
@@ -39,7 +39,7 @@ def edited(
     """The bodies that ``mutations`` (all that inspections try, by default) make of ``body``."""
     site = function(body, above=above, head=head)
     edits = [edit for mutation in mutations or INSPECTED for edit in mutation(site)]
-    wholes = [site.text.edited(edit) for edit in edits]
+    wholes = [site.edited(edit) for edit in edits]
     assert all(whole.startswith(f"{above}{head}") for whole in wholes)
     return [whole.removeprefix(f"{above}{head}").removesuffix("\n") for whole in wholes]
 
