@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.source import lines_of
+from pytest_bayesloc.domain.texts import text_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.location import Location
@@ -244,3 +245,90 @@ class Finding:
     def target(self) -> Location:
         """The inspected location."""
         return self.evidence.location
+
+
+SAME, OTHER = "s", "o"
+KNOWN = "known from an earlier run"
+DIGEST = 32
+FIX = "fix:"
+
+
+class Rejected:
+    """Patches under which every test still failed, and no check of theirs was broken.
+
+    An entry holds how the patch was run and, per test in order, a letter: ``s`` for the error that
+    the test has without it, ``o`` for another; as a capital if its heartbeat was seen.
+
+    Args:
+        state: Digest of the project; empty if nothing is to be kept.
+        known: From earlier runs on that state: the key of a patch to its entry.
+    """
+
+    def __init__(self, state: str = "", known: Mapping[str, str] | None = None) -> None:
+        self.state = state
+        self._known = known or {}
+        self.new: dict[str, str] = {}
+        self.n_spared = 0
+
+    def find(
+        self, patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]
+    ) -> Rerun | None:
+        """Return the earlier re-run of ``tests``, which have ``errors`` without ``patch``.
+
+        None if it was not rejected.
+        """
+        how, _, letters = self._known.get(_key(patch, tests, errors), "").partition(":")
+        if not letters or len(letters) != len(tests):
+            return None
+        self.n_spared += 1
+        runs = {
+            node_id: TestRun(
+                verdict=Verdict.FAIL,
+                error=errors[node_id] if letter.lower() == SAME else f"another error, {KNOWN}",
+                covered=letter.isupper(),
+            )
+            for node_id, letter in zip(tests, letters, strict=True)
+        }
+        return Rerun(tests=runs, n_swapped=1, how=how, log=KNOWN)
+
+    def again(self) -> Rejected:
+        """Return what earlier runs rejected, for another group of the same tests."""
+        return Rejected(self.state, self._known)
+
+    def known_fixes(self) -> frozenset[str]:
+        """Keys of the fixes that were rejected on this very code."""
+        return frozenset(key for key, outcome in self._known.items() if outcome.startswith(FIX))
+
+    def add_fixes(self, keys: Iterable[str]) -> None:
+        """Keep fixes that were rejected, by their keys."""
+        self.new.update(dict.fromkeys(keys, FIX))
+
+    def add(
+        self,
+        patch: InspectionPatch,
+        tests: Sequence[str],
+        errors: Mapping[str, str],
+        rerun: Rerun,
+    ) -> None:
+        """Keep the outcome of ``patch``, if it was rejected."""
+        letters = ""
+        for node_id in tests if rerun.n_swapped else ():
+            run, error = rerun.tests.get(node_id), errors.get(node_id)
+            if run is None or error is None or run.verdict is not Verdict.FAIL or run.violations:
+                return
+            letter = SAME if run.error == error else OTHER
+            letters += letter.upper() if run.covered else letter
+        if rerun.n_swapped:
+            self.new[_key(patch, tests, errors)] = f"{rerun.how}:{letters}"
+
+
+def _key(patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]) -> str:
+    """Digest all that decides the outcome, except the project's state."""
+    parts = [
+        (part.target.file, part.patched, part.fresh)
+        if part.forced is None
+        else (part.target.file, part.patched, part.fresh, part.target.fqn, *part.forced)
+        for part in (patch, *patch.companions)
+    ]
+    text = repr((parts, [(node_id, errors.get(node_id)) for node_id in tests]))
+    return text_digest(text, DIGEST)

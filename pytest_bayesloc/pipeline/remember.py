@@ -15,6 +15,7 @@ from pytest_bayesloc.domain.bug import Run, Symptom
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.evidence import REPAIRING_EDITS
 from pytest_bayesloc.domain.failure import Origin
+from pytest_bayesloc.domain.inspection import Rejected
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.history.git import head
@@ -36,7 +37,6 @@ from pytest_bayesloc.pipeline.context import (
     workspace_of,
 )
 from pytest_bayesloc.pipeline.fix_tools import learn, take_in
-from pytest_bayesloc.ranking.case import Rejected
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

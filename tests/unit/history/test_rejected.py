@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, Verdict
+from pytest_bayesloc.domain.inspection import InspectionPatch, Rejected, Rerun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategy import Budget
-from pytest_bayesloc.ranking.case import Rejected
 from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
