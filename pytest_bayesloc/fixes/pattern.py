@@ -58,26 +58,18 @@ def pattern_of(before: str, after: str) -> tuple[str, str] | None:
     return was, now
 
 
-def _matches(
-    before: str, tree: ast.AST
-) -> Iterator[tuple[ast.expr | ast.stmt, Mapping[str, ast.expr]]]:
-    """Yields the nodes of ``tree`` that match the old code, with what fills the holes."""
-    statement = ast.parse(before).body[0]
-    wanted = statement.value if isinstance(statement, ast.Expr) else statement
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.expr, ast.stmt)):
-            holes: dict[str, ast.expr] = {}
-            if _fits(wanted, node, holes):
-                yield node, holes
-
-
 def propose(task: Task, before: str, after: str) -> Iterator[Proposal]:
     """The file with ``after`` for ``before`` at each place of the functions that were executed."""
     if tree_of(task.code) is None:
         return
     text = task.text
+    statement = ast.parse(before).body[0]
+    wanted = statement.value if isinstance(statement, ast.Expr) else statement
     for function in list[ast.AST](task.functions) or [task.tree]:
-        for node, holes in _matches(before, function):
+        for node in ast.walk(function):
+            holes: dict[str, ast.expr] = {}
+            if not isinstance(node, (ast.expr, ast.stmt)) or not _fits(wanted, node, holes):
+                continue
             said = _filled(after, holes, text)
             words = f"`{brief(text.of(node))}` becomes `{brief(said)}`"
             changed = text.edited(text.replace(node, said, words))

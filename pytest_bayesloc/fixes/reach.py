@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode, SourceMap, lines_of
@@ -114,7 +114,6 @@ class Reach:
         self._files = files
         self._sources = sources
         self.never_edited = never_edited
-        self._defined: dict[str, set[str]] | None = None
         self._known: dict[str, bool] = {}
         self._leads: dict[str, tuple[bool, set[str]]] = {}
 
@@ -156,23 +155,24 @@ class Reach:
         """Return whether code of this name reaches out by itself, and the names it calls."""
         if name not in self._leads:
             is_direct, others = False, set[str]()
-            read = map(self._sources.map, sorted(self._places().get(name, ())))
+            read = (self._sources.map(file) for file in sorted(self._places.get(name, ())))
+
             for source in (source for source in read if source is not None):
                 for unit in source.units if not source.is_broken else ():
                     if name in unit.location.qualname.split("."):
                         is_direct |= bool(reaching_calls(source, unit, self.never_edited))
                         others |= {called(call) for call in nodes_of(unit.node, ast.Call)}
-            self._leads[name] = is_direct, {other for other in others if other in self._places()}
+            self._leads[name] = is_direct, {other for other in others if other in self._places}
         return self._leads[name]
 
-    def _places(self) -> dict[str, set[str]]:
+    @cached_property
+    def _places(self) -> Mapping[str, set[str]]:
         """Per name that is defined in the project, the files that do."""
-        if self._defined is None:
-            self._defined = {}
-            for file in self._files:
-                for name in _DEFINED.findall(self._sources.read(file) or ""):
-                    self._defined.setdefault(name, set()).add(file)
-        return self._defined
+        found: dict[str, set[str]] = {}
+        for file in self._files:
+            for name in _DEFINED.findall(self._sources.read(file) or ""):
+                found.setdefault(name, set()).add(file)
+        return found
 
 
 def _names(text: str) -> tuple[set[str], set[str]]:

@@ -126,9 +126,7 @@ def _proposals(answer: bytes, name: str) -> Iterator[Proposal]:
     except (ValueError, RecursionError) as error:
         raise _broken(name, f"it wrote no JSON ({error})") from error
     more = read.get("alternatives", []) if isinstance(read, dict) else None
-    if not isinstance(more, list):
-        raise _broken(name, "it wrote no JSON object with fixed, fixed_code and message")
-    for item in [read, *more][:MAX_PROPOSALS]:
+    for item in [read, *more][:MAX_PROPOSALS] if isinstance(more, list) else [None]:
         given = item if isinstance(item, dict) else {}
         code, message = given.get("fixed_code"), given.get("message", "")
         is_fixed = given.get("fixed", given.get("success"))
