@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.evidence import (
     StaticOutcome,
 )
 from pytest_bayesloc.domain.failure import Failure, Role
-from pytest_bayesloc.domain.inspection import Finding, Rejected, TestRun
+from pytest_bayesloc.domain.inspection import Finding, Rejected, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.domain.result import NearestCall, SpoiledTest
@@ -232,9 +232,10 @@ class Case:
         """
         for finding in self.inspections:
             if finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS and not finding.doubt:
-                own = self.failing_of(finding.target, len(self.failing))
-                if len(own) < len(self.failing):
-                    return frozenset(own)
+                own = frozenset(self.failing_of(finding.target, len(self.failing)))
+                passed = {n for n, run in finding.tests.items() if run.verdict is Verdict.PASS}
+                if own <= passed and len(own) < len(self.failing):
+                    return own
         return frozenset()
 
     def inherit(self, whole: Case) -> None:

@@ -342,9 +342,17 @@ def test_edit_explains_the_failing_tests_that_execute_it_if_others_do_not(
 ) -> None:
     case = three_failing()
 
-    case.take(repaired(where, ["test_c"], doubt=doubt))
+    case.take(repaired(where, ["test_a", "test_b", "test_c"], doubt=doubt))
 
     assert case.explained() == explained
+
+
+def test_edit_explains_nothing_if_not_all_tests_that_execute_it_were_run() -> None:
+    case = three_failing()
+
+    case.take(repaired(FEE, []))
+
+    assert case.explained() == frozenset()
 
 
 def test_part_of_a_case_keeps_what_its_own_tests_showed() -> None:
