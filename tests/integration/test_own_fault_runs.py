@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.one_python
 
 FORGETFUL = True
+FRESH = True  # parts of the plugin are replaced before others import them
 
 
 BREAK = """
