@@ -31,8 +31,7 @@ from pytest_bayesloc.domain.ports import (
     TargetContext,
 )
 from pytest_bayesloc.llm.agent import SEED, TEMPERATURE, LlmAgent, Prompt
-from pytest_bayesloc.llm.conversation import MAX_TURNS, FunctionConversation
-from pytest_bayesloc.llm.prompts import (
+from pytest_bayesloc.llm.answers import (
     N_CANDIDATES,
     Applicability,
     ApproachesAnswer,
@@ -43,8 +42,9 @@ from pytest_bayesloc.llm.prompts import (
     SuccessAnswer,
     VerdictAnswer,
     code_answer,
-    render,
 )
+from pytest_bayesloc.llm.conversation import MAX_TURNS, FunctionConversation
+from pytest_bayesloc.llm.prompts import render
 
 N_SUMMARY = 4  # calls that a summary takes at most
 #: What the smaller model does.

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from pytest_bayesloc.domain.errors import AnswerError, EndpointError
 from pytest_bayesloc.domain.texts import with_texts
+from pytest_bayesloc.llm.answers import ModelAnswer, json_schema
 from pytest_bayesloc.llm.budget import CHARS_A_TOKEN, CallBudget, Exchanges
 from pytest_bayesloc.llm.endpoint import (
     DEADLINE_S,
@@ -25,7 +26,6 @@ from pytest_bayesloc.llm.endpoint import (
     failed,
 )
 from pytest_bayesloc.llm.privacy import Privacy
-from pytest_bayesloc.llm.prompts import ModelAnswer, json_schema
 
 R = TypeVar("R")
 T = TypeVar("T", bound=ModelAnswer)

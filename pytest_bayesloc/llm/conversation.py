@@ -10,8 +10,9 @@ from typing import Any
 
 from pytest_bayesloc.domain.ports import Turn
 from pytest_bayesloc.llm.agent import LlmAgent, Prompt, parsed, why
+from pytest_bayesloc.llm.answers import NavigationAnswer, json_schema
 from pytest_bayesloc.llm.endpoint import ChatReply, ToolCall
-from pytest_bayesloc.llm.prompts import NavigationAnswer, data, json_schema
+from pytest_bayesloc.llm.prompts import data
 
 MAX_TURNS = 12
 LAST_WORD = "name_suspects"  # the function by which a conversation ends

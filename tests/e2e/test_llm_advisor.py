@@ -29,9 +29,9 @@ from pytest_bayesloc.domain.ports import (
 )
 from pytest_bayesloc.llm.advisor import LlmAdvisor, LlmSummarizer
 from pytest_bayesloc.llm.agent import LlmAgent
+from pytest_bayesloc.llm.answers import Applicability
 from pytest_bayesloc.llm.budget import CallBudget, Exchanges
 from pytest_bayesloc.llm.privacy import Privacy
-from pytest_bayesloc.llm.prompts import Applicability
 from pytest_bayesloc.memory.episodes import failed_trial, fixing_trial
 from pytest_bayesloc.memory.symptoms import hypothesis_of
 from tests.fakes.clock import Clock

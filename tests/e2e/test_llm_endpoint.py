@@ -10,10 +10,10 @@ import pytest
 pytest.importorskip("openai", reason="pip install openai")
 
 from pytest_bayesloc.llm.agent import LlmAgent, Prompt
+from pytest_bayesloc.llm.answers import VerdictAnswer
 from pytest_bayesloc.llm.budget import CallBudget, Exchanges
 from pytest_bayesloc.llm.endpoint import OpenAIEndpoint
 from pytest_bayesloc.llm.privacy import Privacy
-from pytest_bayesloc.llm.prompts import VerdictAnswer
 from tests.e2e.scripted import (
     Request,
     completion,

@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -131,7 +132,8 @@ def import_plugin() -> None:
     package = importlib.import_module("pytest_bayesloc")
     for module in pkgutil.walk_packages(package.__path__, "pytest_bayesloc."):
         if not module.name.endswith((".__main__", ".plugin")):
-            importlib.import_module(module.name)
+            with suppress(ModuleNotFoundError):  # what it needs is optional
+                importlib.import_module(module.name)
     package.__doc__ = f"{package.__doc__} PYTEST_DONT_REWRITE"
 
 

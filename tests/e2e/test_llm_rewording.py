@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 import pytest
 
-from pytest_bayesloc.llm.prompts import HypothesisAnswer, SetbackAnswer, SuccessAnswer
+from pytest_bayesloc.llm.answers import HypothesisAnswer, SetbackAnswer, SuccessAnswer
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.sightings import PassingSighting
 from pytest_bayesloc.memory.store import BugStore
