@@ -48,15 +48,17 @@ class LocalizationSession:
         self._past = past_runs(self.context)
         if settings.refusal:
             self.context.note(settings.refusal)
+        self._remembering: Remembering | None = None
         self._tries: Sequence[Search | None] = ()
 
-    @cached_property
     def _memory(self) -> Remembering:
-        from pytest_bayesloc.pipeline.remember import Remembering
+        # No property: pytest 7 reads those of every plugin, in search of fixtures.
+        if self._remembering is None:
+            from pytest_bayesloc.pipeline.remember import Remembering
 
-        return Remembering(
-            self.context, self._past, self._needed if self._settings.inspect else None
-        )
+            prove = self._needed if self._settings.inspect else None
+            self._remembering = Remembering(self.context, self._past, prove)
+        return self._remembering
 
     @cached_property
     def _llm(self) -> LlmStage | None:
@@ -184,7 +186,7 @@ class LocalizationSession:
         is_rerun = self._settings.inspect or self._settings.searches_fixes
         if is_rerun and self._settings.remembers and not self._stopped_by_hand:
             with self.context.stage("remember"), self._memory_may_fail():
-                self._memory.recall(cases)
+                self._memory().recall(cases)
         if self._llm is not None and not self._stopped_by_hand:
             with self.context.stage("guide"):
                 self._guide(self._llm, cases)
@@ -264,7 +266,7 @@ class LocalizationSession:
 
     def _remember(self, cases: Sequence[Case] = (), faults: Sequence[Fault] = ()) -> None:
         with self._memory_may_fail():
-            self.context.remembered = self._memory.take_in(cases, faults, self._tries, self._llm)
+            self.context.remembered = self._memory().take_in(cases, faults, self._tries, self._llm)
 
     @contextmanager
     def _memory_may_fail(self) -> Iterator[None]:
@@ -279,7 +281,7 @@ class LocalizationSession:
     def _guide(self, llm: LlmStage, cases: Sequence[Case]) -> None:
         """Let a language model rank the candidates, by what it is known to be worth."""
         with self._memory_may_fail():
-            llm.learn(*self._memory.guide_record(llm.advisor.name))
+            llm.learn(*self._memory().guide_record(llm.advisor.name))
         with self._memory_may_fail():
             self._stopped_by_hand = not llm.has_judged(cases)
 
