@@ -38,6 +38,7 @@ N_TARGETS = 25
 N_MINED, MAX_MINED = 8, 60  # passing tests that invariants are mined from: a target, in all
 N_RECORDED = 300
 N_HISTORY = 8
+LEAST_EXPLAINED = 2  # tests of one edit: what repairs a single one may do so by chance
 #: P(faulty) of what no failing test was seen to execute: a process of its own may have.
 UNSEEN = 0.01
 NOT_INSPECTED = "not inspected: run pytest --bayesloc"
@@ -234,7 +235,7 @@ class Case:
             if finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS and not finding.doubt:
                 own = frozenset(self.failing_of(finding.target, len(self.failing)))
                 passed = {n for n, run in finding.tests.items() if run.verdict is Verdict.PASS}
-                if own <= passed and len(own) < len(self.failing):
+                if own <= passed and LEAST_EXPLAINED <= len(own) < len(self.failing):
                     return own
         return frozenset()
 

@@ -321,48 +321,53 @@ def repaired(where: Location, tests: Sequence[str], *, doubt: str = "") -> Findi
     return Finding(evidence=evidence, tests=passed, doubt=doubt)
 
 
-def three_failing() -> Case:
-    """A case of tests that all execute ``pay``, and the last one ``fee``, too."""
+def failing_beside_others(fee: int) -> Case:
+    """A case of tests that all execute ``pay``, and those with a bit in ``fee`` that, too."""
     spectrum = Spectrum(
-        tests=("test_a", "test_b", "test_c", "test_d"),
-        failing=0b0111,
-        passing=0b1000,
-        lines={PAY: {1: 0b0111}, FEE: {7: 0b0100}},
+        tests=("test_a", "test_b", "test_c", "test_d", "test_e"),
+        failing=0b01111,
+        passing=0b10000,
+        lines={PAY: {1: 0b01111}, FEE: {7: fee}},
     )
     return case_of(spectrum, {PAY: 0.8, FEE: 0.2})
 
 
+def test_edit_explains_the_failing_tests_that_execute_it_if_others_do_not() -> None:
+    case = failing_beside_others(0b01100)
+
+    case.take(repaired(FEE, ["test_c", "test_d"]))
+
+    assert case.explained() == {"test_c", "test_d"}
+
+
 @pytest.mark.parametrize(
-    ("where", "doubt", "explained"),
-    [(FEE, "", {"test_c"}), (PAY, "", set()), (FEE, "it drops the check", set())],
-    ids=["some execute it", "all execute it", "doubtful"],
+    ("fee", "passed", "doubt"),
+    [
+        (0b01111, ["test_a", "test_b", "test_c", "test_d"], ""),
+        (0b01000, ["test_d"], ""),
+        (0b01100, ["test_c"], ""),
+        (0b01100, ["test_c", "test_d"], "it drops the check"),
+    ],
+    ids=["all execute it", "one executes it", "one was not run", "doubtful"],
 )
-def test_edit_explains_the_failing_tests_that_execute_it_if_others_do_not(
-    where: Location, doubt: str, explained: set[str]
+def test_edit_explains_nothing_where_others_may_fail_for_the_same_reason(
+    fee: int, passed: list[str], doubt: str
 ) -> None:
-    case = three_failing()
+    case = failing_beside_others(fee)
 
-    case.take(repaired(where, ["test_a", "test_b", "test_c"], doubt=doubt))
-
-    assert case.explained() == explained
-
-
-def test_edit_explains_nothing_if_not_all_tests_that_execute_it_were_run() -> None:
-    case = three_failing()
-
-    case.take(repaired(FEE, []))
+    case.take(repaired(FEE, passed, doubt=doubt))
 
     assert case.explained() == frozenset()
 
 
 def test_part_of_a_case_keeps_what_its_own_tests_showed() -> None:
-    case = three_failing()
+    case = failing_beside_others(0b01100)
     case.take(repaired(PAY, ["test_a"]))
-    case.take(repaired(FEE, ["test_c"]))
+    case.take(repaired(FEE, ["test_c", "test_d"]))
 
     parts = divided(case, SOURCES)
 
-    assert [part.failing for part in parts] == [("test_a", "test_b"), ("test_c",)]
+    assert [part.failing for part in parts] == [("test_a", "test_b"), ("test_c", "test_d")]
     made = [[finding.target for finding in part.inspections] for part in parts]
     assert made == [[PAY], [FEE]]
     assert parts[1].belief.top(1)[0][0] == FEE
