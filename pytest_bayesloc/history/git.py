@@ -81,13 +81,14 @@ def first_parents(
 ) -> list[Commit]:
     """Return the newest commits, newest first; a merge stands for what it brought.
 
-    None where git can't say. Without ``patterns`` of files that they changed, those that changed no
-    Python are among them: data can break tests.
+    None where git can't say, or prints something else. Without ``patterns`` of files that they
+    changed, those that changed no Python are among them: data can break tests.
     """
     log = ["log", "--first-parent", "--format=%H%x00%h%x00%as%x00%s", f"--max-count={at_most}"]
     lines = _look(rootdir, [*log, "HEAD", "--", *patterns], limit_s).split("\n")
-    rows = (line.split("\0", 3) for line in lines if line)
-    return [Commit(id=i, name=n, date=date, subject=text) for i, n, date, text in rows]
+    rows = (line.split("\0", 3) for line in lines)
+    whole = (row for row in rows if len(row) == 4)
+    return [Commit(id=i, name=n, date=date, subject=text) for i, n, date, text in whole]
 
 
 def is_shallow(rootdir: Path) -> bool:
