@@ -79,13 +79,13 @@ def divided(case: Case, sources: Sources) -> list[Case]:
         case: Tests that fail for several reasons.
         sources: The project's files.
     """
-    by_id = {failure.node_id: failure for failure in case.failures}
     parts = []
     for bitset in split_failures(case.spectrum, dict.fromkeys(case.explained(), "explained")):
         own = replace(case.spectrum, failing=bitset)
-        members = [by_id[node_id] for node_id in own.node_ids(bitset)]
-        parts.append(_group(own, members, case.guard, case.changes, sources, case.choice))
-        parts[-1].inherit(case)
+        tests = frozenset(own.node_ids(bitset))
+        if members := [failure for failure in case.failures if failure.node_id in tests]:
+            parts.append(_group(own, members, case.guard, case.changes, sources, case.choice))
+            parts[-1].inherit(case)
     return parts
 
 
