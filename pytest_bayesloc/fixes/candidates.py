@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, islice, zip_longest
 
+from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.domain.inspection import InspectionPatch, TestRun
 from pytest_bayesloc.domain.location import Location
@@ -141,13 +142,19 @@ def other_constants(
             yield from _other_constants(*found, case, sources, last)
 
 
+def _first_failures(case: Case, sources: Sources) -> list[tuple[Failure, str]]:
+    """The first tests that fail each time, each with its text."""
+    steady = [failure for failure in case.failures if failure.node_id in case.failing]
+    return [(failure, test_text(failure, sources)) for failure in steady[:MAX_FAILURES]]
+
+
 def _other_constants(
     source: SourceMap, unit: Unit, case: Case, sources: Sources, last: Callable[[], Checked | None]
 ) -> Iterator[Candidate]:
     """Other values of the constants that a suspect uses."""
-    failures = [f for f in case.failures if f.node_id in case.failing][:MAX_FAILURES]
-    tests = {failure.node_id: test_text(failure, sources) for failure in failures}
-    sides = [pair for f in failures for pair in _sides(f.message, tests[f.node_id])]
+    failures = _first_failures(case, sources)
+    tests = {failure.node_id: text for failure, text in failures}
+    sides = [pair for failure, text in failures for pair in _sides(failure.message, text)]
     candidate: Candidate | None = None
 
     def seen() -> Sequence[Sides]:
@@ -188,10 +195,12 @@ def other_values(
     found = sources.unit(target)
     if found is None:
         return
-    failures = [f for f in case.failures if f.node_id in case.failing][:MAX_FAILURES]
-    test = "\n".join(test_text(failure, sources) for failure in failures)
+    failures = _first_failures(case, sources)
+    test = "\n".join(text for _, text in failures)
     sides = [
-        pair for f in failures for pair in _sides_of(case.sides.get(f.node_id, ()), f.message, test)
+        pair
+        for f, _ in failures
+        for pair in _sides_of(case.sides.get(f.node_id, ()), f.message, test)
     ]
 
     def seen() -> Sequence[Sides]:

@@ -117,7 +117,6 @@ class Case:
         failing: Node ids of those of the tests that fail each time.
         near: The tests to run again.
         belief: After all evidence so far.
-        shares: Beliefs by spectrum, traceback, test code and names alone, as shares of the highest.
         stop: Why the loop ended.
         cause: The changes that have to be taken back together for the failing tests to pass, as
             far as that was tried.
@@ -151,7 +150,6 @@ class Case:
     failing: tuple[str, ...] = field(init=False)
     near: Neighbourhood = field(init=False)
     belief: Belief = field(init=False)
-    shares: Mapping[Location, float] = field(init=False)
     stop: str = NOT_INSPECTED
     cause: tuple[Location, ...] = ()
     history: list[tuple[tuple[Location, float], ...]] = field(default_factory=list)
@@ -169,6 +167,7 @@ class Case:
     rejected: Rejected = field(default_factory=Rejected)
     judged: dict[tuple[str, Location], Outcome] = field(default_factory=dict)
     guide: str = ""
+    _shares: Mapping[Location, float] | None = field(default=None, init=False)
     _repaired: set[Location] = field(default_factory=set)  # kept: asked of each candidate, often
 
     def __post_init__(self) -> None:
@@ -180,10 +179,17 @@ class Case:
         """Form the belief from the prior and the evidence on its locations."""
         prior = MODELS[self.model](self.prior)
         self.belief = prior.update_all(e for e in self.evidence if e.location in self.prior)
-        told = (item for item in self.evidence if item.outcome in LOG_RATIOS)
-        static = prior.update_all(told).probabilities
-        highest = max(static.values(), default=1.0)
-        self.shares = {where: p / highest for where, p in static.items()}
+        self._shares = None
+
+    @property
+    def shares(self) -> Mapping[Location, float]:
+        """Beliefs by spectrum, traceback, test code and names alone, as shares of the highest."""
+        if self._shares is None:  # inspections alone ask for them
+            told = (item for item in self.evidence if item.outcome in LOG_RATIOS)
+            static = MODELS[self.model](self.prior).update_all(told).probabilities
+            highest = max(static.values(), default=1.0)
+            self._shares = {where: p / highest for where, p in static.items()}
+        return self._shares
 
     @property
     def model(self) -> str:

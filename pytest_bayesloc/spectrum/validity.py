@@ -1,4 +1,4 @@
-"""Whether what an earlier run saw still holds: its packages, options, tests, files and lines."""
+"""Says whether what an earlier run saw still holds: packages, options, tests, files and lines."""
 
 from __future__ import annotations
 
