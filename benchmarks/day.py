@@ -22,14 +22,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from sqlalchemy import func, select, text
-
 from benchmarks.memory.load import drawn
 from benchmarks.scale import _suite, _write_files, failure_of, part_of
 from pytest_bayesloc.domain.bug import Run
 from pytest_bayesloc.memory.episodes import Episodes
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import METADATA
+from pytest_bayesloc.memory.schema import tables
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.ranking.belief import ModelChoice
 from pytest_bayesloc.ranking.faults import fault_of
@@ -184,14 +182,12 @@ class Day:
     def _held(self) -> tuple[int, int]:
         """Rows and bytes of the memory."""
         with self.store.transaction(write=False) as connection:
-            tables = METADATA.tables.values()
-            counts = [connection.execute(select(func.count()).select_from(t)) for t in tables]
-            rows = sum(int(count.scalar_one()) for count in counts)
+            rows = sum(int(connection.value(f"SELECT count(*) FROM {t}")) for t in tables())
             if self.store.is_local:
                 asked = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
             else:
                 asked = "SELECT pg_database_size(current_database())"
-            return rows, int(connection.execute(text(asked)).scalar_one())
+            return rows, int(connection.value(asked))
 
 
 def main() -> None:

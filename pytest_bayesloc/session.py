@@ -66,9 +66,10 @@ class LocalizationSession:
             return None
         try:
             from pytest_bayesloc.pipeline.guide import LlmStage
-        except ModuleNotFoundError as error:
+        except ImportError as error:
+            why = "missing" if isinstance(error, ModuleNotFoundError) else "too old"
             self.context.note(
-                f"No language model is asked: {error.name} is missing. "
+                f"No language model is asked: {error.name} is {why}. "
                 "pip install 'pytest-bayesloc[llm]'. (llm-missing)"
             )
             return None

@@ -16,13 +16,10 @@ from pathlib import Path
 from statistics import median
 from uuid import uuid4
 
-from sqlalchemy import func, select
-
 from pytest_bayesloc.domain.advice import Advice
 from pytest_bayesloc.domain.bug import BugRecord, BugState, Category, Run, Symptom
 from pytest_bayesloc.memory.advice import Adviser
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import BUG
 from pytest_bayesloc.memory.store import BugStore
 
 N_WRITERS, N_EACH = 8, 1_000
@@ -76,7 +73,7 @@ def drawn(rng: random.Random) -> BugRecord:
 def count(where: str) -> int:
     """How many records are in the store."""
     with closing(opened(where)) as store, store.transaction(write=False) as connection:
-        return int(connection.execute(select(func.count()).select_from(BUG)).scalar_one())
+        return int(connection.value("SELECT count(*) FROM bug"))
 
 
 def fill(where: str, n: int) -> None:
@@ -130,7 +127,7 @@ def kills(where: str, n: int = N_KILLS) -> str:
         said.update(line.strip() for line in process.stdout if line.endswith("\n"))
         process.wait()
     with closing(opened(where)) as store, store.transaction(write=False) as connection:
-        kept = set(connection.execute(select(BUG.c.id)).scalars())
+        kept = set(connection.column("SELECT id FROM bug"))
     missing = said - {""} - kept
     return f"{n} kills: {len(said)} records said to be kept, {len(missing)} missing"
 

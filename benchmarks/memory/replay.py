@@ -44,7 +44,7 @@ LEAN = tuple(
 PRELOADED = (
     "pdb",
     "unittest",
-    "sqlalchemy.dialects.sqlite",
+    "sqlite3",
     *(
         f"_pytest.{name}"
         for name in ("junitxml", "skipping", "stepwise", "unittest", "faulthandler")

@@ -22,15 +22,12 @@ from statistics import median
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from sqlalchemy import func, select, text
-
 from benchmarks.memory.load import drawn
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.bug import Run, Symptom
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.episodes import Episodes
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import BUG, RUN, SIGHTING
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.transfer import deliver, outbox_of, send
 
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
 N_BUGS = 200  # that all jobs share: most runs meet one that is open
 FOLDER = ".bayesloc"
 PAUSE_S = 0.5  # between the runs of a job
-CUT = text(
+CUT = (
     "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
     " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
 )
@@ -134,16 +131,12 @@ def compare(url: str, project: str, n_writers: int, seconds: float, n_cuts: int)
     runs, met = [row[0] for row in told], sum(int(row[1]) for row in told)
     took = sorted(float(row[2]) for row in told)
     with closing(BugStore(url, print)) as store, store.transaction(write=False) as connection:
-        kept = Counter(
-            connection.execute(select(RUN.c.id).where(RUN.c.project == project)).scalars()
-        )
-        seen = select(func.count()).select_from(SIGHTING).join(BUG, BUG.c.seq == SIGHTING.c.bug)
-        n_seen = connection.execute(seen.where(BUG.c.project == project)).scalar_one()
-        pairs = select(SIGHTING.c.bug, SIGHTING.c.run).group_by(SIGHTING.c.bug, SIGHTING.c.run)
-        doubled = pairs.having(func.count() > 1)
-        n_doubled = len(connection.execute(doubled).all())
-        bugs = select(func.count()).select_from(BUG).where(BUG.c.project == project)
-        n_bugs = connection.execute(bugs).scalar_one()
+        kept = Counter(connection.column("SELECT id FROM run WHERE project = ?", project))
+        seen = "SELECT count(*) FROM sighting JOIN bug ON bug.seq = bug WHERE project = ?"
+        n_seen = connection.value(seen, project)
+        doubled = "SELECT bug, run FROM sighting GROUP BY bug, run HAVING count(*) > 1"
+        n_doubled = len(connection.rows(doubled))
+        n_bugs = connection.value("SELECT count(*) FROM bug WHERE project = ?", project)
     return (
         f"{n_writers} jobs, {seconds:g} s, {n_cuts} cuts that ended {n_ended} connections; "
         f"exit codes {dict(codes)}\n"
@@ -161,7 +154,7 @@ def _cut(url: str, seconds: float, n_cuts: int) -> int:
     for _ in range(n_cuts):
         time.sleep(seconds / (n_cuts + 1))
         with closing(BugStore(url, print)) as store, store.transaction(write=False) as connection:
-            n_ended += int(connection.execute(CUT).scalar_one())
+            n_ended += int(connection.value(CUT))
     return n_ended
 
 

@@ -39,15 +39,14 @@ def damage(error: BaseException, path: Path) -> str:
     A file that is locked, or can't be read or written now, may be a good one. So may any outside
     of the plugin's folder, which the user named, unless SQLite says that its own file is broken.
     """
-    own = getattr(error, "orig", None) or error  # SQLAlchemy's
-    said = str(own).strip().partition("\n")[0]
-    if isinstance(own, sqlite3.Error):
+    said = str(error).strip().partition("\n")[0]
+    if isinstance(error, sqlite3.Error):
         is_broken = any(words in said for words in _BROKEN)
     else:
-        is_broken = isinstance(own, (zlib.error, UnicodeError, json.JSONDecodeError))
+        is_broken = isinstance(error, (zlib.error, UnicodeError, json.JSONDecodeError))
     if FOLDER in path.parts:
-        is_strange = isinstance(own, (ValueError, TypeError)) or any(w in said for w in _STRANGE)
-        return said or type(own).__name__ if is_broken or is_strange else ""
+        is_strange = isinstance(error, (ValueError, TypeError)) or any(w in said for w in _STRANGE)
+        return said or type(error).__name__ if is_broken or is_strange else ""
     return said if is_broken and _is_database(path) else ""
 
 

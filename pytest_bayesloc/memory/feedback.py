@@ -8,20 +8,18 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
-
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, update
 
 from pytest_bayesloc.domain.bug import Run
 from pytest_bayesloc.domain.evidence import OUTCOMES, Outcome
 from pytest_bayesloc.domain.fixing import FixPattern, ToolRecord
+from pytest_bayesloc.memory.database import Connection
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import ADVICE, BUG, FIX_PATTERN, JUDGED, REJECTED, TEST, TOOL_USE
-from pytest_bayesloc.memory.store import row, written
+from pytest_bayesloc.memory.schema import row, written
 
 APPLIED, UNDONE, BROKEN = "applied", "undone", "broken"
 BROKEN_WITHIN = 10  # runs after a fix was applied
 MAX_EXAMPLE = 4_000
+SET_FATE = "UPDATE tool_use SET fate = ? WHERE bug = ? AND tool = ?"
 
 # -- advice
 
@@ -37,18 +35,17 @@ def add_advice(
 ) -> None:
     """Keep the advice on a bug: the functions that fixed similar bugs, and the kinds of loops."""
     own = {"bug": bug, "run": run, "was_shown": shown, "helped": None}
-    ledger.put(ADVICE, suggested=suggested, loops=loops, **own)
+    ledger.put("advice", suggested=suggested, loops=loops, **own)
 
 
 def judge_advice(ledger: Ledger, bug: int, fixed: Collection[str]) -> None:
     """Mark the advice on a bug that named one of the ``fixed`` functions."""
-    asked = select(ADVICE.c.run, ADVICE.c.suggested).where(ADVICE.c.bug == bug)
-    for run, listed in ledger.db.execute(asked).all():
+    for run, listed in ledger.db.rows("SELECT run, suggested FROM advice WHERE bug = ?", bug):
         suggested = json.loads(listed)
         if suggested:
-            where = (ADVICE.c.bug == bug) & (ADVICE.c.run == run)
             helped = not set(suggested).isdisjoint(fixed)
-            ledger.db.execute(update(ADVICE).where(where).values(helped=helped))
+            change = "UPDATE advice SET helped = ? WHERE bug = ? AND run = ?"
+            ledger.db.change(change, helped, bug, run)
 
 
 # -- verdicts of language models
@@ -62,30 +59,28 @@ def add_verdicts(
     Each is its use, the location as ``file qualname``, and the verdict.
     """
     rows = {(use, where): verdict for use, where, verdict in verdicts}
-    own = (JUDGED.c.bug == bug) & (JUDGED.c.guide == written(JUDGED.c.guide, guide))
+    name = written("judged.guide", guide)
     for use in {use for use, _ in rows}:
-        ledger.db.execute(delete(JUDGED).where(own & (JUDGED.c.use == use)))
+        change = "DELETE FROM judged WHERE bug = ? AND guide = ? AND use = ?"
+        ledger.db.change(change, bug, name, use)
     for (use, where), verdict in rows.items():
-        ledger.put(JUDGED, bug=bug, guide=guide, use=use, location=where, verdict=verdict)
+        ledger.put("judged", bug=bug, guide=guide, use=use, location=where, verdict=verdict)
 
 
 def judge_verdicts(ledger: Ledger, bug: int, fixed: Collection[str]) -> None:
     """Mark which of the judged locations had to be ``fixed``."""
-    is_hit = JUDGED.c.location.in_([written(JUDGED.c.location, name) for name in fixed])
-    ledger.db.execute(update(JUDGED).where(JUDGED.c.bug == bug).values(was_faulty=is_hit))
+    names = [written("judged.location", name) for name in fixed]
+    change = "UPDATE judged SET was_faulty = (location IN ?) WHERE bug = ?"
+    ledger.db.change(change, names, bug)
 
 
 def verdict_counts(connection: Connection, guide: str) -> dict[tuple[str, Outcome, bool], int]:
     """Count a model's verdicts on faulty and on clean locations, by use; of all projects."""
-    is_own = JUDGED.c.guide == written(JUDGED.c.guide, guide)
-    asked = (
-        select(JUDGED.c.use, JUDGED.c.verdict, JUDGED.c.was_faulty, func.count())
-        .where(is_own & JUDGED.c.was_faulty.is_not(None))
-        .group_by(JUDGED.c.use, JUDGED.c.verdict, JUDGED.c.was_faulty)
-    )
+    asked = """SELECT use, verdict, was_faulty, count(*) FROM judged
+        WHERE guide = ? AND was_faulty IS NOT NULL GROUP BY use, verdict, was_faulty"""
     return {
         (use, OUTCOMES[verdict], bool(was_faulty)): n
-        for use, verdict, was_faulty, n in connection.execute(asked)
+        for use, verdict, was_faulty, n in connection.rows(asked, written("judged.guide", guide))
         if verdict in OUTCOMES
     }
 
@@ -95,26 +90,21 @@ def verdict_counts(connection: Connection, guide: str) -> dict[tuple[str, Outcom
 
 def rejections(ledger: Ledger, state: str) -> dict[str, str]:
     """Return per patch that failed on ``state`` of the code its outcome."""
-    asked = (
-        select(REJECTED.c.patch, REJECTED.c.outcome)
-        .join_from(REJECTED, BUG, BUG.c.seq == REJECTED.c.bug)
-        .where(REJECTED.c.state == state, BUG.c.project == ledger.project)
-    )
-    return {str(patch): str(outcome) for patch, outcome in ledger.db.execute(asked)}
+    asked = """SELECT patch, outcome FROM rejected JOIN bug ON bug.seq = rejected.bug
+        WHERE rejected.state = ? AND bug.project = ?"""
+    return dict(ledger.db.rows(asked, state, ledger.project))
 
 
 def add_rejections(ledger: Ledger, bug: int, state: str, new: Mapping[str, str]) -> None:
     """Keep the patches that failed on ``state``; those of other states are deleted."""
-    of_bug = REJECTED.c.bug == bug
-    ledger.db.execute(delete(REJECTED).where(of_bug, REJECTED.c.state != state))
-    known = set(ledger.db.execute(select(REJECTED.c.patch).where(of_bug)).scalars())
+    ledger.db.change("DELETE FROM rejected WHERE bug = ? AND state <> ?", bug, state)
+    known = set(ledger.db.column("SELECT patch FROM rejected WHERE bug = ?", bug))
     rows = [
         {"bug": bug, "patch": patch, "state": state, "outcome": outcome}
         for patch, outcome in new.items()
         if patch not in known
     ]
-    if rows:
-        ledger.db.execute(insert(REJECTED), rows)
+    ledger.db.insert_each("rejected", rows)
 
 
 # -- fix tools
@@ -122,16 +112,18 @@ def add_rejections(ledger: Ledger, bug: int, state: str, new: Mapping[str, str])
 
 def tool_records(connection: Connection) -> dict[str, ToolRecord]:
     """Return the record of each tool that was ever tried, over all projects."""
-    use, n = TOOL_USE.c, func.count()
-    columns: dict[str, ColumnElement[Any]] = {
-        "n_bugs": n,
-        "n_verified": n.filter(use.n_verified > 0),
-        "n_applied": n.filter(use.fate == APPLIED),
-        "n_undone": n.filter(use.fate == UNDONE),
-        "n_broken": n.filter(use.fate == BROKEN),
-        "last_used": func.substr(func.max(use.made_at), 1, 10),
+    n_with = "sum(CASE WHEN {} THEN 1 ELSE 0 END)"
+    columns = {
+        "n_bugs": "count(*)",
+        "n_verified": n_with.format("n_verified > 0"),
+        "n_applied": n_with.format(f"fate = '{APPLIED}'"),
+        "n_undone": n_with.format(f"fate = '{UNDONE}'"),
+        "n_broken": n_with.format(f"fate = '{BROKEN}'"),
+        "last_used": "substr(max(made_at), 1, 10)",
     }
-    rows = connection.execute(select(use.tool, *columns.values()).group_by(use.tool))
+    rows = connection.rows(
+        f"SELECT tool, {', '.join(columns.values())} FROM tool_use GROUP BY tool"
+    )
     return {tool: ToolRecord(**dict(zip(columns, values, strict=True))) for tool, *values in rows}
 
 
@@ -148,32 +140,31 @@ def add_tries(
     verified fix, ``functions`` has those that it changes.
     """
     for tool, (n, n_verified) in tried.items():
-        name = written(TOOL_USE.c.tool, tool)
         values = row(
-            TOOL_USE,
+            "tool_use",
+            bug=bug,
+            tool=tool,
             run=run.number,
             n_tried=n,
             n_verified=n_verified,
             functions=tuple(functions.get(tool, ())),
             made_at=run.made_at,
         )
-        own = (TOOL_USE.c.bug == bug) & (TOOL_USE.c.tool == name)
-        if not ledger.db.execute(update(TOOL_USE).where(own).values(**values)).rowcount:
-            ledger.db.execute(insert(TOOL_USE).values(bug=bug, tool=name, fate="", **values))
+        own = {name: values.pop(name) for name in ("bug", "tool")}
+        names = ", ".join(f"{name} = ?" for name in values)
+        change = f"UPDATE tool_use SET {names} WHERE bug = ? AND tool = ?"
+        if not ledger.db.change(change, *values.values(), *own.values()):
+            ledger.db.insert("tool_use", {**own, **values, "fate": ""})
 
 
 def note_fate(ledger: Ledger, tool: str, functions: Collection[str], fate: str) -> None:
     """Mark the last fix of ``tool`` for one of ``functions`` as applied or undone."""
-    name = written(TOOL_USE.c.tool, tool)
-    asked = (
-        select(TOOL_USE.c.bug, TOOL_USE.c.functions)
-        .where(TOOL_USE.c.tool == name, TOOL_USE.c.n_verified > 0)
-        .order_by(TOOL_USE.c.made_at.desc())
-    )
-    for bug, changed in ledger.db.execute(asked).all():
+    name = written("tool_use.tool", tool)
+    asked = """SELECT bug, functions FROM tool_use
+        WHERE tool = ? AND n_verified > 0 ORDER BY made_at DESC"""
+    for bug, changed in ledger.db.rows(asked, name):
         if not set(functions).isdisjoint(json.loads(changed)):
-            own = (TOOL_USE.c.bug == bug) & (TOOL_USE.c.tool == name)
-            ledger.db.execute(update(TOOL_USE).where(own).values(fate=fate))
+            ledger.db.change(SET_FATE, fate, bug, name)
             return
 
 
@@ -187,16 +178,13 @@ def note_broken(
     Returns:
         The tools that made them.
     """
-    asked = select(TOOL_USE.c.bug, TOOL_USE.c.tool, TOOL_USE.c.functions).where(
-        TOOL_USE.c.fate == APPLIED, TOOL_USE.c.run < run, TOOL_USE.c.run >= run - BROKEN_WITHIN
-    )
+    asked = "SELECT bug, tool, functions FROM tool_use WHERE fate = ? AND run < ? AND run >= ?"
     found = []
-    for bug, tool, functions in ledger.db.execute(asked).all():
-        known = ledger.db.execute(select(TEST.c.node_id).where(TEST.c.bug == bug)).scalars()
+    for bug, tool, functions in ledger.db.rows(asked, APPLIED, run, run - BROKEN_WITHIN):
+        known = ledger.db.column("SELECT node_id FROM test WHERE bug = ?", bug)
         is_same_test = not set(tests).isdisjoint(known)
         if is_same_test and not set(suspects).isdisjoint(json.loads(functions)):
-            own = (TOOL_USE.c.bug == bug) & (TOOL_USE.c.tool == tool)
-            ledger.db.execute(update(TOOL_USE).where(own).values(fate=BROKEN))
+            ledger.db.change(SET_FATE, BROKEN, bug, tool)
             found.append(str(tool))
     return found
 
@@ -210,15 +198,14 @@ def add_fix_pattern(ledger: Ledger, fix: FixPattern, at: datetime) -> list[FixPa
     Returns:
         All bugs that were fixed so; empty if this one was known, or is the first of its kind.
     """
-    values = row(FIX_PATTERN, fix, project=ledger.project, made_at=at)
+    values = row("fix_pattern", fix, project=ledger.project, made_at=at)
     values |= {name: values[name][:MAX_EXAMPLE] for name in ("before", "after")}
-    same = FIX_PATTERN.c.pattern == values["pattern"]
-    own = (FIX_PATTERN.c.project == ledger.project) & same
-    known = ledger.db.execute(select(FIX_PATTERN).where(own)).mappings().all()
+    asked = """SELECT pattern, bug, error, before, after FROM fix_pattern
+        WHERE project = ? AND pattern = ?"""
+    known = ledger.db.records(asked, ledger.project, values["pattern"])
     is_cut = len(fix.pattern) > len(values["pattern"])
     if is_cut or fix.bug in {line["bug"] for line in known}:
         return []
-    ledger.db.execute(insert(FIX_PATTERN).values(**values))
-    names = ("pattern", "bug", "error", "before", "after")
-    earlier = [FixPattern(**{name: str(line[name]) for name in names}) for line in known]
+    ledger.db.insert("fix_pattern", values)
+    earlier = [FixPattern(**line) for line in known]
     return [*earlier, fix] if earlier else []

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import convert
-from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from pytest_bayesloc.domain.bug import (
     BugRecord,
@@ -20,23 +19,8 @@ from pytest_bayesloc.domain.bug import (
     TrialOutcome,
 )
 from pytest_bayesloc.domain.texts import numbered, words
-from pytest_bayesloc.memory.schema import (
-    BUG,
-    FAILURE,
-    LISTS,
-    NOTE,
-    OBSERVATION,
-    POSTING,
-    RULE,
-    RUN,
-    SIGHTING,
-    TEST,
-    TRIAL,
-)
-from pytest_bayesloc.memory.store import chunks, row, written
-
-if TYPE_CHECKING:
-    from sqlalchemy import Column, Connection, RowMapping, Select, Table
+from pytest_bayesloc.memory.database import Connection, chunks
+from pytest_bayesloc.memory.schema import LISTS, row, written
 
 # The fates of a bug's tests.
 FAILING, PASSING, GONE, WEAKENED = "failing", "passing", "gone", "weakened"
@@ -47,134 +31,127 @@ class Ledger:
 
     def __init__(self, connection: Connection, project: str) -> None:
         self.db = connection
-        self.project: str = written(BUG.c.project, project)
+        self.project: str = written("bug.project", project)
 
-    def put(self, table: Table, *sources: object, **values: object) -> int:
-        """Insert a row as ``store.row`` makes it, and return its number, if the table has them."""
-        inserted = self.db.execute(insert(table).values(**row(table, *sources, **values)))
-        return key_of(inserted.inserted_primary_key) if "seq" in table.c else 0
+    def put(self, table: str, *sources: object, **values: object) -> int:
+        """Insert a row as ``schema.row`` makes it, and return its number, if the table has them."""
+        return self.db.insert(table, row(table, *sources, **values))
 
     # -- runs
 
     def add_run(self, run: Run) -> int:
         """Add a run and return its number in the project."""
         number = self.next_number()
-        self.put(RUN, run, project=self.project, number=number)
+        self.put("run", run, project=self.project, number=number)
         return number
 
     def next_number(self) -> int:
         """Return the number of the next run in the project."""
-        newest = select(func.max(RUN.c.number)).where(RUN.c.project == self.project)
-        return int(self.db.execute(newest).scalar() or 0) + 1
+        newest = self.db.value("SELECT max(number) FROM run WHERE project = ?", self.project)
+        return int(newest or 0) + 1
 
     # -- bugs
 
     def open_bugs(self) -> dict[int, BugRecord]:
         """Return the open records, oldest first, by their number in the store."""
-        where = (BUG.c.project == self.project) & (BUG.c.state == BugState.OPEN.value)
-        rows = self.db.execute(select(BUG).where(where).order_by(BUG.c.seq)).mappings().all()
-        return self._records(rows)
+        asked = "SELECT * FROM bug WHERE project = ? AND state = ? ORDER BY seq"
+        return self._records(self.db.records(asked, self.project, BugState.OPEN.value))
 
     def bugs(self, numbers: Collection[int]) -> dict[int, BugRecord]:
         """Return the records of these numbers."""
-        rows: list[RowMapping] = []
+        rows = []
         for chunk in chunks(sorted(numbers)):
-            rows += self.db.execute(select(BUG).where(BUG.c.seq.in_(chunk))).mappings().all()
+            rows += self.db.records("SELECT * FROM bug WHERE seq IN ?", chunk)
         return self._records(rows)
 
     def others(self, at_most: int) -> list[str]:
         """Return the other projects of this memory, those of the youngest bugs first."""
-        asked = select(BUG.c.project).where(BUG.c.project != self.project).group_by(BUG.c.project)
-        youngest = asked.order_by(func.max(BUG.c.seq).desc()).limit(at_most)
-        return [str(project) for project in self.db.execute(youngest).scalars()]
+        asked = """SELECT project FROM bug WHERE project <> ?
+            GROUP BY project ORDER BY max(seq) DESC LIMIT ?"""
+        return self.db.column(asked, self.project, at_most)
 
     def find(self, bug_id: str) -> int | None:
-        """Return the number of the record ``bug_id``, or of the only one whose id begins so."""
-        where = (BUG.c.project == self.project) & BUG.c.id.startswith(bug_id, autoescape=True)
-        found = self.db.execute(select(BUG.c.seq).where(where).limit(2)).scalars().all()
+        """Return the number of the record ``bug_id``, or of the only one with that prefix."""
+        asked = "SELECT seq FROM bug WHERE project = ? AND substr(id, 1, ?) = ? LIMIT 2"
+        found = self.db.column(asked, self.project, len(bug_id), bug_id)
         return int(found[0]) if len(found) == 1 else None
 
     def add(self, record: BugRecord) -> int:
         """Add a record without trials and return its number in the store."""
         symptom = record.symptom
         own = {"project": self.project, "demand": symptom.constraint, "run": record.session}
-        bug = self.put(BUG, record, symptom, **own)
+        bug = self.put("bug", record, symptom, **own)
         self.add_failures(bug, symptom)
         return bug
 
     def add_failures(self, bug: int, symptom: Symptom) -> None:
         """Add the tests of a symptom and their failures, as far as they are new."""
-        known = select(FAILURE.c.fingerprint).where(FAILURE.c.bug == bug)
-        fingerprints = set(self.db.execute(known).scalars())
+        known = self.db.column("SELECT fingerprint FROM failure WHERE bug = ?", bug)
         for fingerprint, signature in symptom.signatures.items():
-            if fingerprint not in fingerprints:
+            if fingerprint not in known:
                 self.add_failure(bug, fingerprint, signature, symptom.tags)
         present = self.fates(bug)
-        now = {written(TEST.c.node_id, name): found for name, found in symptom.failing.items()}
-        added = [
-            {"bug": bug, "node_id": node_id, "fingerprint": fingerprint, "fate": FAILING}
-            for node_id, fingerprint in now.items()
-            if node_id not in present
-        ]
-        if added:  # a broken import fails every test there is: one statement for all
-            self.db.execute(insert(TEST), added)
-        again = [{"test": n, "now": now[n]} for n in sorted(now) if n in present]
-        if again:
-            is_it = (TEST.c.bug == bug) & (TEST.c.node_id == bindparam("test"))
-            change = update(TEST).where(is_it).values(fingerprint=bindparam("now"), fate=FAILING)
-            self.db.execute(change, again)
+        now = {written("test.node_id", name): found for name, found in symptom.failing.items()}
+        self.db.insert_each(
+            "test",
+            [
+                {"bug": bug, "node_id": node_id, "fingerprint": fingerprint, "fate": FAILING}
+                for node_id, fingerprint in now.items()
+                if node_id not in present
+            ],
+        )
+        self.db.change_each(
+            f"UPDATE test SET fingerprint = ?, fate = '{FAILING}' WHERE bug = ? AND node_id = ?",
+            [(now[node_id], bug, node_id) for node_id in sorted(now) if node_id in present],
+        )
 
     def add_failure(self, bug: int, fingerprint: str, signature: str, tags: Iterable[str]) -> None:
         """Add a failure of a bug, to be found by its words."""
-        made = self.put(FAILURE, bug=bug, fingerprint=fingerprint, signature=signature)
-        text = " ".join([written(FAILURE.c.signature, signature), *sorted(tags)])
-        rows = [{"word": word, "failure": made} for word in numbered(words(text), self.project)]
-        if rows:
-            self.db.execute(insert(POSTING), sorted(rows, key=lambda posting: posting["word"]))
+        made = self.put("failure", bug=bug, fingerprint=fingerprint, signature=signature)
+        text = " ".join([written("failure.signature", signature), *sorted(tags)])
+        found = sorted(numbered(words(text), self.project))
+        self.db.insert_each("posting", [{"word": word, "failure": made} for word in found])
 
     def see(self, bug: int, run: Run, sighting: Sighting, executed: frozenset[str]) -> None:
         """Add a sighting of a bug in a run in which its failing tests ``executed`` functions."""
-        self.put(SIGHTING, sighting, run, run=run.id, bug=bug)
+        self.put("sighting", sighting, run, run=run.id, bug=bug)
         self._update(bug, seen_at=sighting.seen_at, executed=executed)
 
     def revisions(self) -> dict[int, str]:
         """Return per open bug the git revision that it was last seen at."""
-        newest = (
-            select(func.max(SIGHTING.c.seq))
-            .join_from(SIGHTING, BUG, BUG.c.seq == SIGHTING.c.bug)
-            .where(BUG.c.project == self.project, BUG.c.state == BugState.OPEN.value)
-            .group_by(SIGHTING.c.bug)
-        )
-        asked = select(SIGHTING.c.bug, SIGHTING.c.revision).where(SIGHTING.c.seq.in_(newest))
-        return {int(bug): str(revision) for bug, revision in self.db.execute(asked)}
+        asked = """SELECT bug, revision FROM sighting WHERE seq IN (
+            SELECT max(sighting.seq) FROM sighting JOIN bug ON bug.seq = sighting.bug
+            WHERE bug.project = ? AND bug.state = ? GROUP BY sighting.bug)"""
+        return dict(self.db.rows(asked, self.project, BugState.OPEN.value))
 
     def move(self, bug: int, moved: Mapping[str, str]) -> None:
         """Give tests of a bug their new node ids."""
         present = self.fates(bug)
         for old, new in moved.items():
-            where = (TEST.c.bug == bug) & (TEST.c.node_id == written(TEST.c.node_id, old))
-            to = written(TEST.c.node_id, new)
-            if to in present:
-                self.db.execute(delete(TEST).where(where))
+            before, after = written("test.node_id", old), written("test.node_id", new)
+            if after in present:
+                self.db.change("DELETE FROM test WHERE bug = ? AND node_id = ?", bug, before)
             else:
-                self.db.execute(update(TEST).where(where).values(node_id=to))
+                change = "UPDATE test SET node_id = ? WHERE bug = ? AND node_id = ?"
+                self.db.change(change, after, bug, before)
 
     def sightings(self, bug: int, workspace: str, at_most: int) -> list[Sighting]:
         """Return the last sightings of a bug in one checkout, oldest first."""
-        where = (SIGHTING.c.bug == bug) & (SIGHTING.c.workspace == workspace)
-        asked = select(SIGHTING).where(where).order_by(SIGHTING.c.seq.desc()).limit(at_most)
-        rows = self.db.execute(asked).mappings().all()
-        return [convert(_listed(line), Sighting) for line in reversed(rows)]
+        asked = "SELECT * FROM sighting WHERE bug = ? AND workspace = ? ORDER BY seq DESC LIMIT ?"
+        rows = self.db.records(asked, bug, workspace, at_most)
+        return [convert(_with_lists(line), Sighting) for line in reversed(rows)]
 
     def add_trial(self, bug: int, trial: DebugTrial, run: str) -> None:
         """Add a trial."""
-        self.put(TRIAL, trial, trial.edit, run=run, bug=bug)
+        self.put("trial", trial, trial.edit, run=run, bug=bug)
 
     def reword(self, bug: int, trial: DebugTrial) -> None:
         """Replace the words on a trial of a bug."""
-        where = (TRIAL.c.bug == bug) & (TRIAL.c.number == trial.number)
-        words = {name: getattr(trial, name) for name in ("why", "strategy", "lesson", "cause")}
-        self.db.execute(update(TRIAL).where(where).values(**row(TRIAL, **words)))
+        names = ("why", "strategy", "lesson", "cause")
+        said = row("trial", **{name: getattr(trial, name) for name in names})
+        change = """UPDATE trial SET why = ?, strategy = ?, lesson = ?, cause = ?
+            WHERE bug = ? AND number = ?"""
+        self.db.change(change, *said.values(), bug, trial.number)
 
     def suppose(self, bug: int, hypothesis: str) -> None:
         """Replace the hypothesis on a bug."""
@@ -182,21 +159,22 @@ class Ledger:
 
     def constraints(self, bug: int | None) -> list[str]:
         """Return the constraints that were learned from a bug, or from all of the project."""
-        own = BUG.c.project == self.project if bug is None else BUG.c.seq == bug
-        is_failed = TRIAL.c.outcome == TrialOutcome.FAILED.value
-        lessons = select(TRIAL.c.lesson).join_from(TRIAL, BUG, BUG.c.seq == TRIAL.c.bug)
-        asked = select(BUG.c.demand).where(own, BUG.c.demand != "")
-        learned = lessons.where(own, is_failed, TRIAL.c.lesson != "")
-        return sorted({str(text) for text in self.db.execute(asked.union(learned)).scalars()})
+        own, key = ("project = ?", self.project) if bug is None else ("bug.seq = ?", bug)
+        asked = f"""SELECT demand FROM bug WHERE {own} AND demand <> ''
+            UNION SELECT lesson FROM trial JOIN bug ON bug.seq = trial.bug
+            WHERE {own} AND outcome = '{TrialOutcome.FAILED.value}' AND lesson <> ''"""
+        return sorted(self.db.column(asked, key, key))
 
     def withdraw(self, constraints: Collection[str], bug: int | None) -> None:
         """Take back constraints of a bug, or of all of the project."""
-        bugs = select(BUG.c.seq).where(BUG.c.project == self.project)
-        for key, column in ((BUG.c.seq, BUG.c.demand), (TRIAL.c.bug, TRIAL.c.lesson)):
-            own = key.in_(bugs) if bug is None else key == bug
-            for text in constraints:
-                is_it = own & (column == text)
-                self.db.execute(update(column.table).where(is_it).values({column.name: ""}))
+        own, key = "= ?", bug or self.project
+        if bug is None:
+            own = "IN (SELECT seq FROM bug WHERE project = ?)"
+        for text in constraints:
+            change = f"UPDATE bug SET demand = '' WHERE seq {own} AND demand = ?"
+            self.db.change(change, key, text)
+            change = f"UPDATE trial SET lesson = '' WHERE bug {own} AND lesson = ?"
+            self.db.change(change, key, text)
 
     def close(self, bug: int, state: BugState, root_cause: str, at: datetime) -> None:
         """End an episode."""
@@ -204,86 +182,83 @@ class Ledger:
 
     def settle(self, bug: int, fates: Mapping[str, str]) -> None:
         """Set per node id whether a test of the bug fails, passes, or is gone."""
-        for node_id, fate in fates.items():
-            where = (TEST.c.bug == bug) & (TEST.c.node_id == written(TEST.c.node_id, node_id))
-            self.db.execute(update(TEST).where(where).values(fate=fate))
+        self.db.change_each(
+            "UPDATE test SET fate = ? WHERE bug = ? AND node_id = ?",
+            [(fate, bug, written("test.node_id", node_id)) for node_id, fate in fates.items()],
+        )
 
     def fates(self, bug: int) -> dict[str, str]:
         """Return per node id of the bug's tests whether it failed, passed or was gone last."""
-        rows = self.db.execute(select(TEST.c.node_id, TEST.c.fate).where(TEST.c.bug == bug))
-        return {str(node_id): str(fate) for node_id, fate in rows}
+        return dict(self.db.rows("SELECT node_id, fate FROM test WHERE bug = ?", bug))
 
     def delete(self, bug: int) -> None:
         """Delete a record with all that belongs to it."""
-        self.db.execute(delete(BUG).where(BUG.c.seq == bug))  # the rest by its foreign keys
+        self.db.change("DELETE FROM bug WHERE seq = ?", bug)  # the rest by its foreign keys
 
     def trim(self, limit: int) -> None:
         """Delete the oldest closed bugs beyond ``limit``."""
-        own = BUG.c.project == self.project
-        n = int(self.db.execute(select(func.count()).where(own)).scalar_one())
+        n = int(self.db.value("SELECT count(*) FROM bug WHERE project = ?", self.project))
         if n > limit:
-            closed = select(BUG.c.seq).where(own, BUG.c.state != BugState.OPEN.value)
-            oldest = closed.order_by(BUG.c.seq).limit(n - limit)
-            self.db.execute(delete(BUG).where(BUG.c.seq.in_(oldest)))
+            change = """DELETE FROM bug WHERE seq IN (
+                SELECT seq FROM bug WHERE project = ? AND state <> ? ORDER BY seq LIMIT ?)"""
+            self.db.change(change, self.project, BugState.OPEN.value, n - limit)
 
     def _update(self, bug: int, **values: object) -> None:
-        self.db.execute(update(BUG).where(BUG.c.seq == bug).values(**row(BUG, **values)))
+        names = ", ".join(f"{name} = ?" for name in values)
+        change = f"UPDATE bug SET {names} WHERE seq = ?"
+        self.db.change(change, *row("bug", **values).values(), bug)
 
     # -- notes and decisions of persons, observations
 
     def add_note(self, bug: int | None, text: str, at: datetime) -> None:
         """Add a person's note."""
-        self.put(NOTE, project=self.project, bug=bug, text=text, made_at=at)
+        self.put("note", project=self.project, bug=bug, text=text, made_at=at)
 
     def rules(self) -> dict[str, str]:
         """Return per fingerprint that a person decided about, the bug's id; empty: forget it."""
-        asked = select(RULE.c.fingerprint, RULE.c.bug).where(RULE.c.project == self.project)
-        return {str(fingerprint): str(bug) for fingerprint, bug in self.db.execute(asked)}
+        return dict(
+            self.db.rows("SELECT fingerprint, bug FROM rule WHERE project = ?", self.project)
+        )
 
     def decide(self, fingerprints: Iterable[str], bug_id: str) -> None:
         """Assign fingerprints to ``bug_id`` from now on; empty: forget them."""
         for fingerprint in sorted(set(fingerprints)):
-            where = (RULE.c.project == self.project) & (RULE.c.fingerprint == fingerprint)
-            self.db.execute(delete(RULE).where(where))
-            self.put(RULE, project=self.project, fingerprint=fingerprint, bug=bug_id)
+            change = "DELETE FROM rule WHERE project = ? AND fingerprint = ?"
+            self.db.change(change, self.project, fingerprint)
+            self.put("rule", project=self.project, fingerprint=fingerprint, bug=bug_id)
 
     def observe(self, kind: str, text: str, at: datetime) -> None:
         """Add an observation of the world, or count it once more."""
-        key = row(OBSERVATION, project=self.project, kind=kind, text=text)
-        where = [OBSERVATION.c[name] == value for name, value in key.items()]
-        again = row(OBSERVATION, last_at=at)
-        counted = update(OBSERVATION).where(*where).values(n=OBSERVATION.c.n + 1, **again)
-        if not self.db.execute(counted).rowcount:
-            self.put(OBSERVATION, **key, n=1, first_at=at, last_at=at)
+        seen = row("observation", last_at=at, project=self.project, kind=kind, text=text)
+        change = """UPDATE observation SET n = n + 1, last_at = ?
+            WHERE project = ? AND kind = ? AND text = ?"""
+        if not self.db.change(change, *seen.values()):
+            self.put("observation", **seen, n=1, first_at=at)
 
     # -- rows to values
 
-    def _records(self, rows: Sequence[RowMapping]) -> dict[int, BugRecord]:
+    def _records(self, rows: Sequence[dict[str, Any]]) -> dict[int, BugRecord]:
         numbers = [int(line["seq"]) for line in rows]
-        columns = (TEST.c.bug, TEST.c.node_id, TEST.c.fingerprint, FAILURE.c.signature)
-        is_it = (FAILURE.c.bug == TEST.c.bug) & (FAILURE.c.fingerprint == TEST.c.fingerprint)
-        failed = select(*columns).join_from(TEST, FAILURE, is_it).order_by(TEST.c.node_id)
-        failures = self._by_bug(failed, TEST.c.bug, numbers)
-        trials = self._by_bug(select(TRIAL).order_by(TRIAL.c.number), TRIAL.c.bug, numbers)
-        notes = self._by_bug(select(NOTE).order_by(NOTE.c.seq), NOTE.c.bug, numbers)
+        failures = self._by_bug(
+            """SELECT test.bug, test.node_id, test.fingerprint, failure.signature
+            FROM test JOIN failure
+            ON failure.bug = test.bug AND failure.fingerprint = test.fingerprint
+            WHERE test.bug IN ? ORDER BY test.node_id""",
+            numbers,
+        )
+        trials = self._by_bug("SELECT * FROM trial WHERE bug IN ? ORDER BY number", numbers)
+        notes = self._by_bug("SELECT * FROM note WHERE bug IN ? ORDER BY seq", numbers)
         return {
             bug: _record(line, failures[bug], trials[bug], notes[bug])
-            for bug, line in zip(numbers, map(_listed, rows), strict=True)
+            for bug, line in zip(numbers, map(_with_lists, rows), strict=True)
         }
 
-    def _by_bug(
-        self, asked: Select[Any], column: Column[Any], numbers: Sequence[int]
-    ) -> dict[int, list[dict[str, Any]]]:
+    def _by_bug(self, asked: str, numbers: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
         found: dict[int, list[dict[str, Any]]] = {number: [] for number in numbers}
         for chunk in chunks(numbers):
-            for line in self.db.execute(asked.where(column.in_(chunk))).mappings():
-                found[line["bug"]].append(_listed(line))
+            for line in self.db.records(asked, chunk):
+                found[line["bug"]].append(_with_lists(line))
         return found
-
-
-def key_of(inserted: Any) -> int:  # noqa: ANN401 - a row of SQLAlchemy's
-    """Return the number of an inserted row."""
-    return int(inserted[0])
 
 
 def _record(
@@ -304,6 +279,6 @@ def _record(
     return convert(own | record, BugRecord)
 
 
-def _listed(line: RowMapping) -> dict[str, Any]:
-    """Return a row with its lists as such, by names that are plain strings."""
-    return {str(name): json.loads(v) if name in LISTS else v for name, v in line.items()}
+def _with_lists(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with its lists as such."""
+    return {name: json.loads(v) if name in LISTS else v for name, v in line.items()}

@@ -14,15 +14,14 @@ from itertools import accumulate
 from math import sqrt
 from typing import TypeAlias
 
-from sqlalchemy import Connection, delete, func, insert, select, text
-
 from pytest_bayesloc.domain.bug import Category, TrialOutcome
 from pytest_bayesloc.domain.ports import Embedder
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.domain.texts import bm25, numbered, text_digest, words
+from pytest_bayesloc.memory.database import CHUNK, Connection, chunks
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import BUG, EMBEDDING, FAILURE, NOTE, OBSERVATION, POSTING, TRIAL
-from pytest_bayesloc.memory.store import CHUNK, BugStore, chunks, safe, written
+from pytest_bayesloc.memory.schema import safe, written
+from pytest_bayesloc.memory.store import BugStore
 
 N_CANDIDATES = 300  # past failures that are scored
 N_COUNTED = 2000  # a word that so many failures hold is common
@@ -66,19 +65,16 @@ def _word_counts(entry: Entry) -> Counter[str]:
 def first_of_its_run(ledger: Ledger, bug: int) -> int:
     """Return the first bug that began in the same run: others of that run are no past ones."""
     # In two steps, and not min() in SQL: for that PostgreSQL walks through all bugs.
-    run = ledger.db.execute(select(BUG.c.run).where(BUG.c.seq == bug)).scalar_one()
-    return min(map(int, ledger.db.execute(select(BUG.c.seq).where(BUG.c.run == run)).scalars()))
+    run = ledger.db.value("SELECT run FROM bug WHERE seq = ?", bug)
+    return min(map(int, ledger.db.column("SELECT seq FROM bug WHERE run = ?", run)))
 
 
 def same_failures(ledger: Ledger, fingerprints: Collection[str], *, before: int) -> list[int]:
     """Return older bugs that failed with one of these fingerprints, youngest first."""
     # Sorted here: for ORDER BY and DISTINCT a database may walk through all of its bugs.
-    asked = (
-        select(FAILURE.c.bug, BUG.c.project)
-        .join_from(FAILURE, BUG, BUG.c.seq == FAILURE.c.bug)
-        .where(FAILURE.c.fingerprint.in_(sorted(fingerprints)[:CHUNK]))
-    )
-    rows = ledger.db.execute(asked).all()
+    asked = """SELECT failure.bug, bug.project FROM failure JOIN bug ON bug.seq = failure.bug
+        WHERE failure.fingerprint IN ?"""
+    rows = ledger.db.rows(asked, sorted(fingerprints)[:CHUNK])
     found = {int(bug) for bug, project in rows if project == ledger.project and bug < before}
     return sorted(found, reverse=True)[:N_SAME]
 
@@ -91,17 +87,14 @@ def candidates(ledger: Ledger, query: Entry, *, before: int) -> list[tuple[int, 
     counts = sorted(_counted(ledger, wanted), key=lambda item: (item[1], item[0]))
     reached = accumulate((n for _, n in counts), initial=0)
     rarest = [word for (word, _), n in zip(counts, reached, strict=False) if n < N_CANDIDATES]
-    holding = select(POSTING.c.failure).where(POSTING.c.word.in_(rarest)).distinct()
-    newest = holding.order_by(POSTING.c.failure.desc()).limit(N_CANDIDATES)
-    failures = list(ledger.db.execute(newest).scalars())
-    rows = (
-        select(FAILURE.c.bug, FAILURE.c.signature, BUG.c.tags)
-        .join_from(FAILURE, BUG, BUG.c.seq == FAILURE.c.bug)
-        .where(FAILURE.c.seq.in_(failures))
-    )
+    newest = """SELECT DISTINCT failure FROM posting
+        WHERE word IN ? ORDER BY failure DESC LIMIT ?"""
+    failures = ledger.db.column(newest, rarest, N_CANDIDATES)
+    asked = """SELECT failure.bug, failure.signature, bug.tags
+        FROM failure JOIN bug ON bug.seq = failure.bug WHERE failure.seq IN ?"""
     return [
         (int(bug), (str(signature), frozenset(json.loads(listed))))
-        for bug, signature, listed in sorted(ledger.db.execute(rows).all())
+        for bug, signature, listed in sorted(ledger.db.rows(asked, failures))
         if bug < before
     ]
 
@@ -110,22 +103,21 @@ def _counted(ledger: Ledger, wanted: Sequence[int]) -> list[tuple[int, int]]:
     """Return per known word how many failures hold it, counted up to a bound."""
     # One statement for all: each takes its time to be made, and to reach a server.
     each = (
-        f"SELECT {word}, count(*) FROM "  # noqa: S608 - numbers of ours
+        f"SELECT {word}, count(*) FROM "
         f"(SELECT 1 FROM posting WHERE word = {word} LIMIT {N_COUNTED}) AS capped"
         for word in wanted
     )
     asked = " UNION ALL ".join(each)
-    rows = ledger.db.execute(text(asked)).all() if asked else []
+    rows = ledger.db.rows(asked) if asked else []
     return [(int(word), int(n)) for word, n in rows if n]
 
 
 def fixed_alike(ledger: Ledger, category: Category, signature: str) -> dict[str, int]:
     """Count the kinds of mistakes that several bugs of this category and signature had."""
-    where = (BUG.c.project == ledger.project) & (BUG.c.category == category.value)
-    is_same = BUG.c.signature == written(BUG.c.signature, signature)
-    lessons = select(TRIAL.c.lesson).join_from(TRIAL, BUG, BUG.c.seq == TRIAL.c.bug)
-    is_fix = TRIAL.c.outcome == TrialOutcome.PASSED.value
-    found = ledger.db.execute(lessons.where(where, is_same, is_fix)).scalars()
+    asked = """SELECT trial.lesson FROM trial JOIN bug ON bug.seq = trial.bug
+        WHERE bug.project = ? AND bug.category = ? AND bug.signature = ? AND trial.outcome = ?"""
+    key = (ledger.project, category.value, written("bug.signature", signature))
+    found = ledger.db.column(asked, *key, TrialOutcome.PASSED.value)
     counts = Counter(text.partition(": ")[0] for text in found if ": `" in text)
     return {kind: n for kind, n in counts.most_common() if n > 1}
 
@@ -133,43 +125,36 @@ def fixed_alike(ledger: Ledger, category: Category, signature: str) -> dict[str,
 def demands(ledger: Ledger, functions: Collection[str], at_most: int) -> list[str]:
     """Return the known demands of functions, by qualified name, on their callers."""
     found: dict[str, None] = {}
-    own = select(BUG.c.demand).where(BUG.c.project == ledger.project).distinct()
+    asked = """SELECT DISTINCT demand FROM bug WHERE project = ? AND substr(demand, 1, ?) = ?
+        ORDER BY demand LIMIT ?"""
     names = sorted(functions)[:N_FUNCTIONS]
     for start in (f"{name}{verb}" for name in names for verb in (" needs ", "() ")):
-        asked = own.where(BUG.c.demand.startswith(start, autoescape=True))
-        known = ledger.db.execute(asked.order_by(BUG.c.demand).limit(at_most)).scalars()
+        known = ledger.db.column(asked, ledger.project, len(start), start, at_most)
         found.update(dict.fromkeys(known))
     return list(found)[:at_most]
 
 
 def insights(ledger: Ledger, category: Category, at_most: int) -> list[str]:
     """Return the lessons of the last fixed bugs of a category, youngest first."""
-    asked = (
-        select(TRIAL.c.lesson)
-        .join_from(TRIAL, BUG, BUG.c.seq == TRIAL.c.bug)
-        .where(BUG.c.project == ledger.project, BUG.c.category == category.value)
-        .where(TRIAL.c.outcome == TrialOutcome.PASSED.value, TRIAL.c.lesson != "")
-        .order_by(TRIAL.c.made_at.desc())
-        .limit(at_most)
-    )
-    return list(dict.fromkeys(ledger.db.execute(asked).scalars()))
+    asked = """SELECT trial.lesson FROM trial JOIN bug ON bug.seq = trial.bug
+        WHERE bug.project = ? AND bug.category = ? AND trial.outcome = ? AND trial.lesson <> ''
+        ORDER BY trial.made_at DESC LIMIT ?"""
+    key = (ledger.project, category.value, TrialOutcome.PASSED.value)
+    return list(dict.fromkeys(ledger.db.column(asked, *key, at_most)))
 
 
 def observed(ledger: Ledger, kind: str, texts: Collection[str]) -> dict[str, int]:
     """Return which of ``texts`` were observed, and how often; the last first."""
-    where = (OBSERVATION.c.project == ledger.project) & (OBSERVATION.c.kind == kind)
-    wanted = [written(OBSERVATION.c.text, item) for item in sorted(texts)[:CHUNK]]
-    asked = select(OBSERVATION.c.text, OBSERVATION.c.n)
-    asked = asked.where(where, OBSERVATION.c.text.in_(wanted))
-    last = asked.order_by(OBSERVATION.c.last_at.desc()).limit(N_OBSERVED)
-    return {str(item): int(n) for item, n in ledger.db.execute(last)}
+    asked = """SELECT text, n FROM observation WHERE project = ? AND kind = ? AND text IN ?
+        ORDER BY last_at DESC LIMIT ?"""
+    wanted = [written("observation.text", item) for item in sorted(texts)[:CHUNK]]
+    return dict(ledger.db.rows(asked, ledger.project, kind, wanted, N_OBSERVED))
 
 
 def general_notes(ledger: Ledger) -> list[str]:
     """Return persons' notes that belong to no bug, youngest first."""
-    where = (NOTE.c.project == ledger.project) & NOTE.c.bug.is_(None)
-    asked = select(NOTE.c.text).where(where).order_by(NOTE.c.seq.desc()).limit(N_OBSERVED)
-    return list(ledger.db.execute(asked).scalars())
+    asked = "SELECT text FROM note WHERE project = ? AND bug IS NULL ORDER BY seq DESC LIMIT ?"
+    return ledger.db.column(asked, ledger.project, N_OBSERVED)
 
 
 # -- by meaning
@@ -202,8 +187,8 @@ class Embeddings:
             ]
             texts = list(dict.fromkeys(map(text_of, (*queries, *past)))) if past else []
             known = self._kept(connection, texts)
-            asked = select(func.count()).where(EMBEDDING.c.model == self._model)
-            is_first = not known and not connection.execute(asked).scalar_one()
+            asked = "SELECT count(*) FROM embedding WHERE model = ?"
+            is_first = not known and not connection.value(asked, self._model)
         self._vectors = known
         missing = [item for item in texts if item not in known]
         until = monotonic() + LIMIT_S
@@ -224,10 +209,8 @@ class Embeddings:
         by_digest = {text_digest(item, DIGEST): item for item in texts}
         found: dict[str, array[float]] = {}
         for chunk in chunks(list(by_digest)):
-            asked = select(EMBEDDING.c.text, EMBEDDING.c.vector).where(
-                EMBEDDING.c.model == self._model, EMBEDDING.c.text.in_(chunk)
-            )
-            for digest, data in connection.execute(asked):
+            asked = "SELECT text, vector FROM embedding WHERE model = ? AND text IN ?"
+            for digest, data in connection.rows(asked, self._model, chunk):
                 found[by_digest[digest]] = array("f", data)
         return found
 
@@ -238,10 +221,9 @@ class Embeddings:
             for item, vector in new.items()
             if item not in known
         ]
-        if rows:
-            connection.execute(insert(EMBEDDING), rows)
-        newest = int(connection.execute(select(func.max(EMBEDDING.c.seq))).scalar() or 0)
-        connection.execute(delete(EMBEDDING).where(EMBEDDING.c.seq <= newest - MAX_KEPT))
+        connection.insert_each("embedding", rows)
+        newest = int(connection.value("SELECT max(seq) FROM embedding") or 0)
+        connection.change("DELETE FROM embedding WHERE seq <= ?", newest - MAX_KEPT)
 
 
 def mixed(

@@ -6,261 +6,332 @@ text has been through ``redacted``.
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    Boolean,
-    Column,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-    UniqueConstraint,
-)
-from sqlalchemy.types import BigInteger
+import re
+import sqlite3
+from collections.abc import Collection, Mapping
+from contextlib import closing
+from datetime import datetime
+from enum import Enum
+from functools import cache
+from json import dumps
+from typing import Any, NamedTuple
+
+from pytest_bayesloc.domain.redaction import redacted
+from pytest_bayesloc.domain.texts import storable
 
 VERSION = 1
 #: The oldest version whose programs may read and write tables of ``VERSION``: older ones are left
 #: out of a memory that a newer program has brought up to date, the others go on.
 LEAST = 1
+#: The i-th one holds the statements that bring tables of version ``i + 1`` to version ``i + 2``,
+#: with the words of ``SCHEMA`` in braces.
+MIGRATIONS: list[str] = []
 #: The columns that hold lists of texts, as JSON.
 LISTS = frozenset(
     {"tags", "suspects", "executed", "functions", "edited", "untested", "suggested", "loops"}
 )
+#: The words on which the dialects differ. SQLite numbers rows by a key of this very type alone.
+SQLITE = {"serial": "INTEGER PRIMARY KEY", "bytes": "BLOB", "by_key": "WITHOUT ROWID"}
+POSTGRESQL = {"serial": "BIGSERIAL PRIMARY KEY", "bytes": "BYTEA", "by_key": ""}
 
-METADATA = MetaData()
-_Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by an INTEGER key alone
+SCHEMA = """
+-- The version of these tables, and the least one that may use them.
+CREATE TABLE meta (
+    name VARCHAR(40) NOT NULL PRIMARY KEY,  -- version, least
+    value TEXT NOT NULL
+);
+
+-- A run in which a test failed, or an open bug was seen.
+CREATE TABLE run (
+    id VARCHAR(12) NOT NULL PRIMARY KEY,
+    project VARCHAR(200) NOT NULL,
+    number INTEGER NOT NULL,  -- in its project, from 1
+    workspace VARCHAR(12) NOT NULL,  -- a checkout on a machine
+    made_at VARCHAR(32) NOT NULL,
+    revision VARCHAR(64) NOT NULL,  -- of git; empty if unknown
+    n_passed INTEGER NOT NULL,
+    n_failed INTEGER NOT NULL,
+    kind VARCHAR(20) NOT NULL,  -- normal, infrastructure
+    arm VARCHAR(10) NOT NULL  -- on, off: whether advice was shown
+);
+CREATE INDEX run_by_number ON run (project, number);
+
+-- An episode.
+CREATE TABLE bug (
+    seq {serial},
+    id VARCHAR(12) NOT NULL UNIQUE,
+    project VARCHAR(200) NOT NULL,
+    state VARCHAR(12) NOT NULL,
+    signature VARCHAR(200) NOT NULL,
+    category VARCHAR(20) NOT NULL,
+    hypothesis VARCHAR(300) NOT NULL,
+    tags TEXT NOT NULL,
+    error TEXT NOT NULL,
+    code TEXT NOT NULL,
+    demand VARCHAR(200) NOT NULL,  -- the constraint that the failure itself names
+    suspects TEXT NOT NULL,
+    in_test BOOLEAN NOT NULL,
+    executed TEXT NOT NULL,  -- by its failing tests, as "file qualname"
+    run VARCHAR(12) NOT NULL,  -- in which it was first seen
+    step INTEGER NOT NULL,
+    plan TEXT NOT NULL,
+    root_cause TEXT NOT NULL,
+    created_at VARCHAR(32) NOT NULL,
+    seen_at VARCHAR(32) NOT NULL,
+    completed_at VARCHAR(32)
+);
+CREATE INDEX bug_by_run ON bug (run);
+CREATE INDEX bug_by_state ON bug (state, project);
+CREATE INDEX bug_by_pattern ON bug (project, category, signature);
+
+-- The ways in which a bug shows: these are searched.
+CREATE TABLE failure (
+    seq {serial},
+    bug BIGINT NOT NULL REFERENCES bug (seq) ON DELETE CASCADE,
+    fingerprint VARCHAR(40) NOT NULL,
+    signature VARCHAR(200) NOT NULL,
+    UNIQUE (bug, fingerprint)
+);
+CREATE INDEX failure_by_fingerprint ON failure (fingerprint);
+
+-- The tests of a bug.
+CREATE TABLE test (
+    bug BIGINT NOT NULL REFERENCES bug (seq) ON DELETE CASCADE,
+    node_id VARCHAR(1000) NOT NULL,
+    fingerprint VARCHAR(40) NOT NULL,  -- when it last failed
+    fate VARCHAR(12) NOT NULL,  -- failing, passing, gone, weakened
+    PRIMARY KEY (bug, node_id)
+);
+CREATE INDEX test_by_node ON test (node_id);
+
+-- An edit, and its result.
+CREATE TABLE trial (
+    bug BIGINT NOT NULL REFERENCES bug (seq) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    run VARCHAR(12) NOT NULL,
+    made_at VARCHAR(32) NOT NULL,
+    outcome VARCHAR(12) NOT NULL,
+    error VARCHAR(200) NOT NULL,
+    metric FLOAT NOT NULL,
+    functions TEXT NOT NULL,
+    diff TEXT NOT NULL,
+    n_added INTEGER NOT NULL,
+    n_removed INTEGER NOT NULL,
+    plan TEXT NOT NULL,
+    in_tests BOOLEAN NOT NULL,
+    why VARCHAR(250) NOT NULL,
+    strategy VARCHAR(150) NOT NULL,
+    lesson VARCHAR(200) NOT NULL,  -- the constraint of a failed trial, else the insight
+    cause VARCHAR(250) NOT NULL DEFAULT '',  -- of the bug, in words
+    PRIMARY KEY (bug, number)
+);
+
+-- A bug in a run: loops are found in these.
+CREATE TABLE sighting (
+    seq {serial},
+    bug BIGINT NOT NULL REFERENCES bug (seq) ON DELETE CASCADE,
+    run VARCHAR(12) NOT NULL,
+    workspace VARCHAR(12) NOT NULL,
+    revision VARCHAR(64) NOT NULL,
+    seen_at VARCHAR(32) NOT NULL,
+    error VARCHAR(16) NOT NULL,  -- digest of messages and functions
+    tests VARCHAR(16) NOT NULL,  -- digest of which tests fail
+    n_failing INTEGER NOT NULL,  -- of its tests
+    code_state VARCHAR(16) NOT NULL,  -- digest of the code that they executed
+    test_state VARCHAR(16) NOT NULL,  -- digest of the tests
+    command VARCHAR(16) NOT NULL,  -- digest of pytest's arguments
+    edited TEXT NOT NULL,  -- since the run before, as "file qualname"
+    untested TEXT NOT NULL,  -- files that no test of the run imports
+    is_aimed BOOLEAN NOT NULL  -- whether an edit hit a top suspect
+);
+CREATE INDEX sighting_of_bug ON sighting (bug, seq);
+
+-- A note that a person wrote.
+CREATE TABLE note (
+    seq {serial},
+    project VARCHAR(200) NOT NULL,
+    bug BIGINT REFERENCES bug (seq) ON DELETE CASCADE,
+    text TEXT NOT NULL,
+    made_at VARCHAR(32) NOT NULL
+);
+
+-- An observation of the world: environments, flaky tests, infrastructure days.
+CREATE TABLE observation (
+    project VARCHAR(200) NOT NULL,
+    kind VARCHAR(20) NOT NULL,
+    text VARCHAR(1000) NOT NULL,
+    n INTEGER NOT NULL,
+    first_at VARCHAR(32) NOT NULL,
+    last_at VARCHAR(32) NOT NULL,
+    PRIMARY KEY (project, kind, text)
+);
+
+-- Which failures hold a word: narrows a search by its rarest words.
+CREATE TABLE posting (
+    word BIGINT NOT NULL,
+    failure BIGINT NOT NULL REFERENCES failure (seq) ON DELETE CASCADE,
+    PRIMARY KEY (word, failure)
+) {by_key};
+
+-- Vectors of errors, where the user named a model.
+CREATE TABLE embedding (
+    seq {serial},
+    model VARCHAR(100) NOT NULL,
+    text VARCHAR(32) NOT NULL,  -- digest
+    vector {bytes} NOT NULL,  -- 32-bit floats, of length 1
+    UNIQUE (model, text)
+);
+
+-- Patches that failed on the last state of the project.
+CREATE TABLE rejected (
+    bug BIGINT NOT NULL REFERENCES bug (seq) ON DELETE CASCADE,
+    patch VARCHAR(32) NOT NULL,
+    state VARCHAR(32) NOT NULL,
+    outcome VARCHAR(1000) NOT NULL,
+    PRIMARY KEY (bug, patch)
+);
+CREATE INDEX rejected_by_state ON rejected (state);
+
+-- A person's decision about a fingerprint.
+CREATE TABLE rule (
+    project VARCHAR(200) NOT NULL,
+    fingerprint VARCHAR(40) NOT NULL,
+    bug VARCHAR(12) NOT NULL,  -- that it belongs to; empty: forget it
+    PRIMARY KEY (project, fingerprint)
+);
+
+-- Advice on a bug in a run, and whether the fix followed it.
+CREATE TABLE advice (
+    bug BIGINT NOT NULL REFERENCES bug (seq) ON DELETE CASCADE,
+    run VARCHAR(12) NOT NULL,
+    was_shown BOOLEAN NOT NULL,
+    suggested TEXT NOT NULL,
+    loops TEXT NOT NULL,
+    helped BOOLEAN,
+    PRIMARY KEY (bug, run)
+);
+
+-- A language model's verdict on a location, and whether it was at fault.
+CREATE TABLE judged (
+    bug BIGINT NOT NULL REFERENCES bug (seq) ON DELETE CASCADE,
+    guide VARCHAR(200) NOT NULL,
+    use VARCHAR(20) NOT NULL,
+    location VARCHAR(500) NOT NULL,
+    verdict VARCHAR(60) NOT NULL,
+    was_faulty BOOLEAN,
+    PRIMARY KEY (bug, guide, use, location)
+);
+
+-- A fix tool that was tried for a bug, and the fate of its fix.
+CREATE TABLE tool_use (
+    bug BIGINT NOT NULL REFERENCES bug (seq) ON DELETE CASCADE,
+    tool VARCHAR(200) NOT NULL,
+    run INTEGER NOT NULL,  -- number in its project
+    n_tried INTEGER NOT NULL,
+    n_verified INTEGER NOT NULL,
+    fate VARCHAR(12) NOT NULL,  -- empty, applied, undone, broken
+    functions TEXT NOT NULL,  -- that it changed, as "file qualname"
+    made_at VARCHAR(32) NOT NULL,
+    PRIMARY KEY (bug, tool)
+);
+
+-- A fix by a person, as a pattern.
+CREATE TABLE fix_pattern (
+    project VARCHAR(200) NOT NULL,
+    pattern VARCHAR(600) NOT NULL,  -- before and after, as JSON
+    bug VARCHAR(12) NOT NULL,
+    error VARCHAR(80) NOT NULL,  -- type of the exception
+    before TEXT NOT NULL,  -- the function, then and now
+    after TEXT NOT NULL,
+    made_at VARCHAR(32) NOT NULL,
+    PRIMARY KEY (project, pattern, bug)
+);
+"""
+
+_TYPES = {"INTEGER": int, "BIGINT": int, "FLOAT": float, "BOOLEAN": bool, "BLOB": bytes}
 
 
-def _number() -> Column[int]:
-    return Column("seq", _Key, primary_key=True, autoincrement=True)
+class Column(NamedTuple):
+    """A column: the type of its values in Python, the length of its texts, and its role."""
+
+    type: type
+    length: int | None
+    is_nullable: bool
+    is_key: bool
 
 
-def _of_bug(*, key: bool = False) -> Column[int]:
+@cache
+def tables() -> Mapping[str, Mapping[str, Column]]:
+    """Return the columns of each table, by their names, as SQLite reads them off the schema."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(SCHEMA.format(**SQLITE))
+        names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        found = {name: db.execute(f"PRAGMA table_info({name})").fetchall() for (name,) in names}
+    return {
+        table: {
+            name: _column(declared, is_nullable=not (not_null or key), is_key=bool(key))
+            for _, name, declared, not_null, _, key in columns
+        }
+        for table, columns in found.items()
+    }
+
+
+def statements(text: str, words: Mapping[str, str]) -> list[str]:
+    """Return the single statements of ``text`` in the dialect of ``words``."""
+    bare = re.sub(r"--.*", "", text.format(**words))
+    return [statement.strip() for statement in bare.split(";") if statement.strip()]
+
+
+def _column(declared: str, *, is_nullable: bool, is_key: bool) -> Column:
+    length = re.search(r"\d+", declared)
     return Column(
-        "bug", _Key, ForeignKey("bug.seq", ondelete="CASCADE"), primary_key=key, nullable=False
+        type=_TYPES.get(declared, str),
+        length=int(length[0]) if length else None,
+        is_nullable=is_nullable,
+        is_key=is_key,
     )
 
 
-META = Table(  # ``version`` of these tables, and the ``least`` one that may use them
-    "meta",
-    METADATA,
-    Column("name", String(40), primary_key=True),
-    Column("value", Text, nullable=False),
-)
+# -- values as columns hold them
 
-RUN = Table(  # a run in which a test failed, or an open bug was seen
-    "run",
-    METADATA,
-    Column("id", String(12), primary_key=True),
-    Column("project", String(200), nullable=False),
-    Column("number", Integer, nullable=False),  # in its project, from 1
-    Column("workspace", String(12), nullable=False),  # a checkout on a machine
-    Column("made_at", String(32), nullable=False),
-    Column("revision", String(64), nullable=False),  # of git; empty if unknown
-    Column("n_passed", Integer, nullable=False),
-    Column("n_failed", Integer, nullable=False),
-    Column("kind", String(20), nullable=False),  # normal, infrastructure
-    Column("arm", String(10), nullable=False),  # on, off: whether advice was shown
-    Index("run_by_number", "project", "number"),
-)
 
-BUG = Table(  # an episode
-    "bug",
-    METADATA,
-    _number(),
-    Column("id", String(12), nullable=False, unique=True),
-    Column("project", String(200), nullable=False),
-    Column("state", String(12), nullable=False),
-    Column("signature", String(200), nullable=False),
-    Column("category", String(20), nullable=False),
-    Column("hypothesis", String(300), nullable=False),
-    Column("tags", Text, nullable=False),
-    Column("error", Text, nullable=False),
-    Column("code", Text, nullable=False),
-    Column("demand", String(200), nullable=False),  # the constraint that the failure itself names
-    Column("suspects", Text, nullable=False),
-    Column("in_test", Boolean, nullable=False),
-    Column("executed", Text, nullable=False),  # by its failing tests, as ``file qualname``
-    Column("run", String(12), nullable=False),  # in which it was first seen
-    Column("step", Integer, nullable=False),
-    Column("plan", Text, nullable=False),
-    Column("root_cause", Text, nullable=False),
-    Column("created_at", String(32), nullable=False),
-    Column("seen_at", String(32), nullable=False),
-    Column("completed_at", String(32), nullable=True),
-    Index("bug_by_run", "run"),
-    Index("bug_by_state", "state", "project"),
-    Index("bug_by_pattern", "project", "category", "signature"),
-)
+def row(table: str, *sources: object, **values: object) -> dict[str, Any]:
+    """Return values as the columns of ``table`` hold them.
 
-FAILURE = Table(  # the ways in which a bug shows: what is searched
-    "failure",
-    METADATA,
-    _number(),
-    _of_bug(),
-    Column("fingerprint", String(40), nullable=False),
-    Column("signature", String(200), nullable=False),
-    UniqueConstraint("bug", "fingerprint"),
-    Index("failure_by_fingerprint", "fingerprint"),
-)
+    Args:
+        table: The table.
+        sources: Objects whose attributes are named as columns.
+        values: By column; they come before attributes.
+    """
+    for source in sources:
+        names = [name for name in tables()[table] if hasattr(source, name)]
+        values = {name: getattr(source, name) for name in names} | values
+    return {name: written(f"{table}.{name}", value) for name, value in values.items()}
 
-TEST = Table(  # the tests of a bug
-    "test",
-    METADATA,
-    _of_bug(key=True),
-    Column("node_id", String(1000), primary_key=True),
-    Column("fingerprint", String(40), nullable=False),  # when it last failed
-    Column("fate", String(12), nullable=False),  # failing, passing, gone
-    Index("test_by_node", "node_id"),
-)
 
-TRIAL = Table(  # an edit, and what came of it
-    "trial",
-    METADATA,
-    _of_bug(key=True),
-    Column("number", Integer, primary_key=True),
-    Column("run", String(12), nullable=False),
-    Column("made_at", String(32), nullable=False),
-    Column("outcome", String(12), nullable=False),
-    Column("error", String(200), nullable=False),
-    Column("metric", Float, nullable=False),
-    Column("functions", Text, nullable=False),
-    Column("diff", Text, nullable=False),
-    Column("n_added", Integer, nullable=False),
-    Column("n_removed", Integer, nullable=False),
-    Column("plan", Text, nullable=False),
-    Column("in_tests", Boolean, nullable=False),
-    Column("why", String(250), nullable=False),
-    Column("strategy", String(150), nullable=False),
-    Column("lesson", String(200), nullable=False),  # constraint of a failed trial, insight else
-    Column("cause", String(250), nullable=False, server_default=""),  # of the bug, in words
-)
+def written(column: str, value: object) -> Any:  # noqa: ANN401 - of any column
+    """Return ``value`` as ``column`` holds it, given as ``table.name``.
 
-SIGHTING = Table(  # a bug in a run: what loops are found in
-    "sighting",
-    METADATA,
-    _number(),
-    _of_bug(),
-    Column("run", String(12), nullable=False),
-    Column("workspace", String(12), nullable=False),
-    Column("revision", String(64), nullable=False),
-    Column("seen_at", String(32), nullable=False),
-    Column("error", String(16), nullable=False),  # digest of messages and functions
-    Column("tests", String(16), nullable=False),  # digest of which tests fail
-    Column("n_failing", Integer, nullable=False),  # of its tests
-    Column("code_state", String(16), nullable=False),  # digest of the code that they executed
-    Column("test_state", String(16), nullable=False),  # digest of the tests
-    Column("command", String(16), nullable=False),  # digest of pytest's arguments
-    Column("edited", Text, nullable=False),  # since the run before, as ``file qualname``
-    Column("untested", Text, nullable=False),  # files that no test of the run imports
-    Column("is_aimed", Boolean, nullable=False),  # whether an edit hit a top suspect
-    Index("sighting_of_bug", "bug", "seq"),
-)
+    Texts are without secrets and cut to the column's length, lists are JSON, and times are texts
+    that sort as times do.
+    """
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="microseconds")
+    if isinstance(value, str):
+        table, _, name = column.partition(".")
+        return safe(value)[: tables()[table][name].length]
+    if isinstance(value, Collection) and not isinstance(value, bytes):
+        return listed(sorted(value) if isinstance(value, (set, frozenset)) else value)
+    return value
 
-NOTE = Table(  # what a person wrote
-    "note",
-    METADATA,
-    _number(),
-    Column("project", String(200), nullable=False),
-    Column("bug", _Key, ForeignKey("bug.seq", ondelete="CASCADE"), nullable=True),
-    Column("text", Text, nullable=False),
-    Column("made_at", String(32), nullable=False),
-)
 
-OBSERVATION = Table(  # of the world: environments, flaky tests, infrastructure days
-    "observation",
-    METADATA,
-    Column("project", String(200), primary_key=True),
-    Column("kind", String(20), primary_key=True),
-    Column("text", String(1000), primary_key=True),
-    Column("n", Integer, nullable=False),
-    Column("first_at", String(32), nullable=False),
-    Column("last_at", String(32), nullable=False),
-)
+def listed(texts: Collection[str]) -> str:
+    """Return texts as a JSON list, without secrets."""
+    return dumps([safe(item) for item in texts], separators=(",", ":"))
 
-POSTING = Table(  # which failures hold a word: narrows a search by its rarest words
-    "posting",
-    METADATA,
-    Column("word", BigInteger, primary_key=True, autoincrement=False),
-    Column("failure", _Key, ForeignKey("failure.seq", ondelete="CASCADE"), primary_key=True),
-    sqlite_with_rowid=False,
-)
 
-EMBEDDING = Table(  # vectors of errors, where the user named a model
-    "embedding",
-    METADATA,
-    _number(),
-    Column("model", String(100), nullable=False),
-    Column("text", String(32), nullable=False),  # digest
-    Column("vector", LargeBinary, nullable=False),  # 32-bit floats, of length 1
-    UniqueConstraint("model", "text"),
-)
-
-REJECTED = Table(  # patches that failed on the last state of the project
-    "rejected",
-    METADATA,
-    _of_bug(key=True),
-    Column("patch", String(32), primary_key=True),
-    Column("state", String(32), nullable=False),
-    Column("outcome", String(1000), nullable=False),
-    Index("rejected_by_state", "state"),
-)
-
-RULE = Table(  # what a person decided about fingerprints
-    "rule",
-    METADATA,
-    Column("project", String(200), primary_key=True),
-    Column("fingerprint", String(40), primary_key=True),
-    Column("bug", String(12), nullable=False),  # that it belongs to; empty: forget it
-)
-
-ADVICE = Table(  # advice on a bug in a run, and whether the fix followed it
-    "advice",
-    METADATA,
-    _of_bug(key=True),
-    Column("run", String(12), primary_key=True),
-    Column("was_shown", Boolean, nullable=False),
-    Column("suggested", Text, nullable=False),
-    Column("loops", Text, nullable=False),
-    Column("helped", Boolean, nullable=True),
-)
-
-JUDGED = Table(  # a language model's verdict on a location, and whether it was at fault
-    "judged",
-    METADATA,
-    _of_bug(key=True),
-    Column("guide", String(200), primary_key=True),
-    Column("use", String(20), primary_key=True),
-    Column("location", String(500), primary_key=True),
-    Column("verdict", String(60), nullable=False),
-    Column("was_faulty", Boolean, nullable=True),
-)
-
-TOOL_USE = Table(  # a fix tool that was tried for a bug, and what became of its fix
-    "tool_use",
-    METADATA,
-    _of_bug(key=True),
-    Column("tool", String(200), primary_key=True),
-    Column("run", Integer, nullable=False),  # number in its project
-    Column("n_tried", Integer, nullable=False),
-    Column("n_verified", Integer, nullable=False),
-    Column("fate", String(12), nullable=False),  # empty, applied, undone, broken
-    Column("functions", Text, nullable=False),  # that it changed, as ``file qualname``
-    Column("made_at", String(32), nullable=False),
-)
-
-FIX_PATTERN = Table(  # a fix by a person, as a pattern
-    "fix_pattern",
-    METADATA,
-    Column("project", String(200), primary_key=True),
-    Column("pattern", String(600), primary_key=True),  # before and after, as JSON
-    Column("bug", String(12), primary_key=True),
-    Column("error", String(80), nullable=False),  # type of the exception
-    Column("before", Text, nullable=False),  # the function, then and now
-    Column("after", Text, nullable=False),
-    Column("made_at", String(32), nullable=False),
-)
+def safe(value: str) -> str:
+    """Return a text without secrets, and without characters that no database takes."""
+    return redacted(storable(value.replace("\0", "\ufffd")))

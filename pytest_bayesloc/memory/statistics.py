@@ -13,14 +13,13 @@ from math import sqrt
 from statistics import median
 from typing import Any, TypeAlias
 
-from sqlalchemy import Select, Table, func, select
-
 from pytest_bayesloc.domain.advice import Estimate, StatisticsRow
 from pytest_bayesloc.domain.bug import BugState, TrialOutcome
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import ADVICE, BUG, NOTE, OBSERVATION, RUN, SIGHTING, TRIAL
+from pytest_bayesloc.memory.schema import tables
 
 Cell: TypeAlias = Callable[[StatisticsRow], str]
+Record: TypeAlias = dict[str, Any]  # a row of the database
 
 SCHEMA = "bayesloc-stats/1"
 Z = 1.96  # of a 95 % interval
@@ -153,86 +152,74 @@ def middle(values: Iterable[float]) -> Estimate | None:
 
 def bug_counts(ledger: Ledger) -> list[BugCounts]:
     """Count each bug's trials, runs and loops, oldest first."""
-    own = BUG.c.project == ledger.project
-    trials = _rows_by_bug(ledger, TRIAL, "outcome")
-    seen = _rows_by_bug(ledger, SIGHTING, "run", "workspace", "error", "edited")
-    advised = _rows_by_bug(ledger, ADVICE, "run", "loops", "helped", "was_shown")
-    rows = select(BUG.c.seq, BUG.c.state, BUG.c.created_at, BUG.c.completed_at, RUN.c.arm)
-    joined = rows.join_from(BUG, RUN, RUN.c.id == BUG.c.run, isouter=True)
+    trials = _rows_by_bug(ledger, "trial", "outcome")
+    seen = _rows_by_bug(ledger, "sighting", "run", "workspace", "error", "edited")
+    advised = _rows_by_bug(ledger, "advice", "run", "loops", "helped", "was_shown")
+    asked = """SELECT bug.seq, bug.state, bug.created_at, bug.completed_at, run.arm
+        FROM bug LEFT JOIN run ON run.id = bug.run WHERE bug.project = ? ORDER BY bug.seq"""
     return [
-        _counts(row, trials[row.seq], seen[row.seq], advised[row.seq])
-        for row in ledger.db.execute(joined.where(own).order_by(BUG.c.seq))
+        _counts(row, trials[row["seq"]], seen[row["seq"]], advised[row["seq"]])
+        for row in ledger.db.records(asked, ledger.project)
     ]
 
 
 def gained(ledger: Ledger) -> dict[str, dict[str, int]]:
     """Count per month what was learned, by the kinds of ``KNOWN``."""
-    own = BUG.c.project == ledger.project
-    lesson, outcome = TRIAL.c.lesson, TRIAL.c.outcome
-    lessons = select(lesson, func.min(TRIAL.c.made_at)).join_from(TRIAL, BUG).where(own)
-    lessons = lessons.where(lesson != "").group_by(lesson)
-    demands = select(BUG.c.demand, func.min(BUG.c.created_at)).where(own, BUG.c.demand != "")
-    alike = func.row_number().over(
-        partition_by=(BUG.c.category, BUG.c.signature), order_by=BUG.c.seq
-    )
-    bugs = select(BUG.c.seq, BUG.c.created_at, alike.label("n")).where(own).subquery()
-    seen = select(OBSERVATION.c.text, OBSERVATION.c.first_at)
-    notes = select(NOTE.c.text, func.min(NOTE.c.made_at)).where(NOTE.c.project == ledger.project)
-    first = {
-        "insights": _pairs(ledger, lessons.where(outcome == TrialOutcome.PASSED.value)),
-        "constraints": {
-            **_pairs(ledger, lessons.where(outcome == TrialOutcome.FAILED.value)),
-            **_pairs(ledger, demands.group_by(BUG.c.demand)),
-        },
-        # A pattern is known since the second of the bugs that failed alike.
-        "patterns": _pairs(ledger, select(bugs.c.seq, bugs.c.created_at).where(bugs.c.n == 2)),
-        "observations": {
-            **_pairs(ledger, seen.where(OBSERVATION.c.project == ledger.project)),
-            **_pairs(ledger, notes.group_by(NOTE.c.text)),
-        },
+    lessons = """SELECT lesson, min(made_at) FROM trial JOIN bug ON bug.seq = trial.bug
+        WHERE bug.project = ? AND lesson <> '' AND outcome = ? GROUP BY lesson"""
+    demands = """SELECT demand, min(created_at) FROM bug
+        WHERE project = ? AND demand <> '' GROUP BY demand"""
+    # A pattern is known since the second of the bugs that failed alike.
+    patterns = """SELECT seq, created_at FROM (
+            SELECT seq, created_at,
+                row_number() OVER (PARTITION BY category, signature ORDER BY seq) AS n
+            FROM bug WHERE project = ?) AS alike
+        WHERE n = 2"""
+    seen = "SELECT text, first_at FROM observation WHERE project = ?"
+    notes = "SELECT text, min(made_at) FROM note WHERE project = ? GROUP BY text"
+    rows, own = ledger.db.rows, ledger.project
+    first: dict[str, list[tuple[object, str]]] = {
+        "insights": rows(lessons, own, TrialOutcome.PASSED.value),
+        "constraints": rows(lessons, own, TrialOutcome.FAILED.value) + rows(demands, own),
+        "patterns": rows(patterns, own),
+        "observations": rows(seen, own) + rows(notes, own),
     }
     found: dict[str, dict[str, int]] = {}
     for kind, times in first.items():
-        for month, n in Counter(time[:7] for time in times.values()).items():
+        for month, n in Counter(time[:7] for time in dict(times).values()).items():
             found.setdefault(month, {})[kind] = n
     return found
 
 
-def _pairs(ledger: Ledger, asked: Select[Any]) -> dict[str, str]:
-    return {str(text): str(time) for text, time in ledger.db.execute(asked)}
-
-
-def _rows_by_bug(ledger: Ledger, table: Table, *names: str) -> dict[int, list[Any]]:
+def _rows_by_bug(ledger: Ledger, table: str, *names: str) -> dict[int, list[Record]]:
     """Return columns of ``table`` by the project's bugs, in the order of the rows."""
-    found: dict[int, list[Any]] = defaultdict(list)
-    own = select(BUG.c.seq).where(BUG.c.project == ledger.project)
-    asked = select(table.c.bug, *(table.c[name] for name in names)).where(table.c.bug.in_(own))
-    for row in ledger.db.execute(asked.order_by(*table.primary_key)):
-        found[row.bug].append(row)
+    found: dict[int, list[Record]] = defaultdict(list)
+    keys = [name for name, column in tables()[table].items() if column.is_key]
+    asked = f"""SELECT bug, {", ".join(names)} FROM {table}
+        WHERE bug IN (SELECT seq FROM bug WHERE project = ?) ORDER BY {", ".join(keys)}"""
+    for row in ledger.db.records(asked, ledger.project):
+        found[row["bug"]].append(row)
     return found
 
 
 def _counts(
-    row: Any,  # noqa: ANN401 - rows of the columns that ``bug_counts`` reads
-    trials: Sequence[Any],
-    seen: Sequence[Any],
-    advised: Sequence[Any],
+    row: Record, trials: Sequence[Record], seen: Sequence[Record], advised: Sequence[Record]
 ) -> BugCounts:
-    began = datetime.fromisoformat(row.created_at)
-    ended = datetime.fromisoformat(row.completed_at) if row.completed_at else None
-    is_fixed = row.state == BugState.RESOLVED.value
-    judged = [item.helped for item in advised if item.helped is not None]
+    began = datetime.fromisoformat(row["created_at"])
+    ended = datetime.fromisoformat(row["completed_at"]) if row["completed_at"] else None
+    is_fixed = row["state"] == BugState.RESOLVED.value
+    judged = [item["helped"] for item in advised if item["helped"] is not None]
     rows = _error_rows(seen)
-    warned = {item.run for item in advised if item.was_shown and item.loops != "[]"}
+    warned = {item["run"] for item in advised if item["was_shown"] and item["loops"] != "[]"}
     looped = [row for row in rows if len(row) >= A_LOOP]
     warned_at = [n for row in looped for n, run in enumerate(row, 1) if run in warned]
-    n_edited = sum(item.edited != "[]" for item in seen)
+    n_edited = sum(item["edited"] != "[]" for item in seen)
     return BugCounts(
         month=f"{began:%Y-%m}",
-        arm=row.arm or "on",
-        state=BugState(row.state),
-        n_trials=sum(trial.outcome == TrialOutcome.FAILED.value for trial in trials),
-        n_edits=n_edited + sum(t.outcome == TrialOutcome.PASSED.value for t in trials),
+        arm=row["arm"] or "on",
+        state=BugState(row["state"]),
+        n_trials=sum(trial["outcome"] == TrialOutcome.FAILED.value for trial in trials),
+        n_edits=n_edited + sum(t["outcome"] == TrialOutcome.PASSED.value for t in trials),
         hours=(ended - began).total_seconds() / 3600 if ended and is_fixed else None,
         n_repeats=sum(len(row) - 1 for row in rows),
         n_same=max(map(len, rows), default=0),
@@ -241,19 +228,19 @@ def _counts(
     )
 
 
-def _error_rows(seen: Sequence[Any]) -> list[list[str]]:
+def _error_rows(seen: Sequence[Record]) -> list[list[str]]:
     """Group consecutive runs of a checkout with one error: the first, and those after an edit."""
     found: list[list[str]] = []
     last: dict[str, tuple[str, list[str]]] = {}
     for item in seen:
-        error, row = last.get(item.workspace, ("", []))
-        if row and item.edited == "[]":
+        error, row = last.get(item["workspace"], ("", []))
+        if row and item["edited"] == "[]":
             continue
-        if item.error != error or not row:
+        if item["error"] != error or not row:
             row = []
             found.append(row)
-        row.append(str(item.run))
-        last[item.workspace] = (item.error, row)
+        row.append(str(item["run"]))
+        last[item["workspace"]] = (item["error"], row)
     return found
 
 

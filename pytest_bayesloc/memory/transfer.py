@@ -13,50 +13,34 @@ from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sqlalchemy import Column, Connection, Table, delete, func, insert, select, true, update
-
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.bug import BugState
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.texts import text_digest
-from pytest_bayesloc.memory.ledger import Ledger, key_of
-from pytest_bayesloc.memory.schema import (
-    ADVICE,
-    BUG,
-    FAILURE,
-    FIX_PATTERN,
-    JUDGED,
-    LISTS,
-    NOTE,
-    OBSERVATION,
-    RULE,
-    RUN,
-    SIGHTING,
-    TEST,
-    TOOL_USE,
-    TRIAL,
-)
-from pytest_bayesloc.memory.store import BugStore, chunks, dumps, safe
+from pytest_bayesloc.memory.database import Connection, chunks
+from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.schema import LISTS, Column, listed, safe, tables
+from pytest_bayesloc.memory.store import BugStore
 
 Row: TypeAlias = dict[str, Any]
 
 FORMAT = "bayesloc-memory/1"
 #: The tables whose rows belong to a bug, and the columns that identify a row.
-CHILDREN: Mapping[Table, tuple[str, ...]] = {
-    FAILURE: ("fingerprint",),
-    TEST: ("node_id",),
-    TRIAL: ("run",),
-    SIGHTING: ("run",),
-    NOTE: ("text", "made_at"),
-    ADVICE: ("run",),
-    JUDGED: ("guide", "use", "location"),
-    TOOL_USE: ("tool",),
+CHILDREN: Mapping[str, tuple[str, ...]] = {
+    "failure": ("fingerprint",),
+    "test": ("node_id",),
+    "trial": ("run",),
+    "sighting": ("run",),
+    "note": ("text", "made_at"),
+    "advice": ("run",),
+    "judged": ("guide", "use", "location"),
+    "tool_use": ("tool",),
 }
 #: Knowledge beyond single bugs, and the columns that identify a row.
-ONCE: Mapping[str, tuple[Table, tuple[str, ...]]] = {
-    "note": (NOTE, ("project", "text", "made_at")),
-    "rule": (RULE, ("project", "fingerprint")),
-    "fix_pattern": (FIX_PATTERN, ("project", "pattern", "bug")),
+ONCE: Mapping[str, tuple[str, ...]] = {
+    "note": ("project", "text", "made_at"),
+    "rule": ("project", "fingerprint"),
+    "fix_pattern": ("project", "pattern", "bug"),
 }
 OWN_NUMBERS = frozenset({"seq", "bug"})
 
@@ -65,35 +49,32 @@ def export(connection: Connection, project: str | None = None) -> Iterator[str]:
     """Yield the lines of a memory, of one project or of all."""
     yield json.dumps({"format": FORMAT})
 
-    def own(table: Table) -> Any:  # noqa: ANN401 - a condition
-        return true() if project is None else table.c.project == project
-
-    runs = select(RUN).where(own(RUN)).order_by(RUN.c.made_at, RUN.c.id)
-    yield from (_line("run", dict(row)) for row in connection.execute(runs).mappings())
-    bugs = select(BUG.c.seq).where(own(BUG)).order_by(BUG.c.seq)
-    numbers = list(connection.execute(bugs).scalars())
-    for chunk in chunks(numbers):
+    own, key = ("1 = 1", ()) if project is None else ("project = ?", (project,))
+    runs = f"SELECT * FROM run WHERE {own} ORDER BY made_at, id"
+    yield from (_line("run", row) for row in connection.records(runs, *key))
+    bugs = f"SELECT seq FROM bug WHERE {own} ORDER BY seq"
+    for chunk in chunks(connection.column(bugs, *key)):
         yield from _bugs(connection, chunk)
-    for table in (OBSERVATION, RULE, FIX_PATTERN):
-        for row in connection.execute(select(table).where(own(table))).mappings():
-            yield _line(table.name, dict(row))
-    loose = select(NOTE).where(own(NOTE), NOTE.c.bug.is_(None)).order_by(NOTE.c.seq)
-    notes = connection.execute(loose).mappings()
-    yield from (_line("note", _without_numbers(row)) for row in notes)
+    for table in ("observation", "rule", "fix_pattern"):
+        rows = connection.records(f"SELECT * FROM {table} WHERE {own}", *key)
+        yield from (_line(table, row) for row in rows)
+    loose = f"SELECT * FROM note WHERE {own} AND bug IS NULL ORDER BY seq"
+    yield from (_line("note", _without_numbers(row)) for row in connection.records(loose, *key))
 
 
-def _bugs(connection: Connection, numbers: Sequence[int]) -> Iterator[str]:
-    rows = connection.execute(select(BUG).where(BUG.c.seq.in_(numbers))).mappings().all()
+def _bugs(connection: Connection, numbers: list[int]) -> Iterator[str]:
+    rows = connection.records("SELECT * FROM bug WHERE seq IN ? ORDER BY seq", numbers)
     children: dict[int, dict[str, list[Row]]] = {number: {} for number in numbers}
     for table in CHILDREN:
-        asked = select(table).where(table.c.bug.in_(numbers)).order_by(*table.primary_key)
-        for row in connection.execute(asked).mappings():
-            children[row["bug"]].setdefault(table.name, []).append(_without_numbers(row))
-    for row in sorted(rows, key=lambda row: row["seq"]):
+        keys = ", ".join(name for name, column in tables()[table].items() if column.is_key)
+        asked = f"SELECT * FROM {table} WHERE bug IN ? ORDER BY {keys}"
+        for row in connection.records(asked, numbers):
+            children[row["bug"]].setdefault(table, []).append(_without_numbers(row))
+    for row in rows:
         yield _line("bug", _without_numbers(row) | {"children": children[row["seq"]]})
 
 
-def _without_numbers(row: Any) -> Row:  # noqa: ANN401 - a row of SQLAlchemy's
+def _without_numbers(row: Row) -> Row:
     return {name: value for name, value in row.items() if name not in OWN_NUMBERS}
 
 
@@ -106,7 +87,7 @@ def _safe(row: Row) -> Row:
     return {
         name: {table: [_safe(child) for child in rows] for table, rows in value.items()}
         if name == "children"
-        else dumps(json.loads(value))
+        else listed(json.loads(value))
         if name in LISTS
         else safe(value)
         if isinstance(value, str)
@@ -147,127 +128,118 @@ def _check_format(given: object) -> None:
 def _add(db: Connection, kind: str, row: Row) -> bool:
     """Import a row, and return whether it was new."""
     add = {"run": _run, "bug": _bug, "observation": _observation}.get(kind)
-    return _add_once(db, *ONCE[kind], row) if add is None else add(db, row)
+    return _add_once(db, kind, ONCE[kind], row) if add is None else add(db, row)
 
 
 def _run(db: Connection, row: Row) -> bool:
     number = Ledger(db, row["project"]).next_number()
-    return _add_once(db, RUN, ("id",), row | {"number": number})
+    return _add_once(db, "run", ("id",), row | {"number": number})
 
 
 def _bug(db: Connection, row: Row) -> bool:
     children = row.pop("children")
     bug = known = _same(db, row, children.get("failure", []))
     if bug is None:
-        bug = key_of(db.execute(insert(BUG).values(**_values(BUG, row))).inserted_primary_key)
+        bug = db.insert("bug", _values("bug", row))
     else:
         _bring_up_to_date(db, bug, row)
     for table in CHILDREN:
-        _add_children(db, table, bug, children.get(table.name, []))
+        _add_children(db, table, bug, children.get(table, []))
     return known is None
 
 
 def _same(db: Connection, row: Row, failures: list[Row]) -> int | None:
     """Find the record of this bug: by its id, or an open one that fails in the same way."""
-    found = db.execute(select(BUG.c.seq).where(BUG.c.id == row["id"])).scalar()
-    if found is not None or row["state"] != BugState.OPEN.value:
-        return found
-    alike = (
-        select(BUG.c.seq)
-        .join_from(BUG, FAILURE, FAILURE.c.bug == BUG.c.seq)
-        .where(BUG.c.project == row["project"], BUG.c.state == BugState.OPEN.value)
-        .order_by(BUG.c.seq)
-    )
-    for chunk in chunks([failure["fingerprint"] for failure in failures]):
-        asked = alike.where(FAILURE.c.fingerprint.in_(chunk))
-        if (found := db.execute(asked).scalar()) is not None:
-            return int(found)
-    return None
+    found = db.value("SELECT seq FROM bug WHERE id = ?", row["id"])
+    if found is None and row["state"] == BugState.OPEN.value:
+        alike = """SELECT bug.seq FROM bug JOIN failure ON failure.bug = bug.seq
+            WHERE bug.project = ? AND bug.state = ? AND failure.fingerprint IN ?
+            ORDER BY bug.seq LIMIT 1"""
+        for chunk in chunks([failure["fingerprint"] for failure in failures]):
+            found = found or db.value(alike, row["project"], row["state"], chunk)
+    return None if found is None else int(found)
 
 
 def _bring_up_to_date(db: Connection, bug: int, row: Row) -> None:
     """Update a known bug that was seen later, or has ended."""
-    here = db.execute(select(BUG).where(BUG.c.seq == bug)).mappings().one()
+    (here,) = db.records("SELECT * FROM bug WHERE seq = ?", bug)
     names = ["seen_at", "executed"] if row["seen_at"] > here["seen_at"] else []
     if here["state"] == BugState.OPEN.value != row["state"]:
         names += ["state", "root_cause", "completed_at"]
     if names:
-        values = {name: row[name] for name in names}
-        db.execute(update(BUG).where(BUG.c.seq == bug).values(**values))
+        values = {name: _value(name, tables()["bug"][name], row[name]) for name in names}
+        changes = ", ".join(f"{name} = ?" for name in names)
+        db.change(f"UPDATE bug SET {changes} WHERE seq = ?", *values.values(), bug)
 
 
-def _add_children(db: Connection, table: Table, bug: int, rows: list[Row]) -> None:
+def _add_children(db: Connection, table: str, bug: int, rows: list[Row]) -> None:
     key = CHILDREN[table]
-    asked = select(*(table.c[name] for name in key)).where(table.c.bug == bug)
-    known = {tuple(found) for found in db.execute(asked)}
+    known = set(db.rows(f"SELECT {', '.join(key)} FROM {table} WHERE bug = ?", bug))
     new = [row for row in rows if tuple(row[name] for name in key) not in known]
-    if table is TRIAL:
-        newest = select(func.max(TRIAL.c.number)).where(TRIAL.c.bug == bug)
-        start = int(db.execute(newest).scalar() or 0)
+    if table == "trial":
+        start = int(db.value("SELECT max(number) FROM trial WHERE bug = ?", bug) or 0)
         new = [row | {"number": n} for n, row in enumerate(new, start + 1)]
-    new = [row | {"bug": bug} for row in new]
-    if table is not FAILURE:
-        _insert(db, table, new)
+    made = [_values(table, row | {"bug": bug}) for row in new]
+    if table != "failure":
+        db.insert_each(table, made)
         return
-    project, tags = db.execute(select(BUG.c.project, BUG.c.tags).where(BUG.c.seq == bug)).one()
-    for row in new:
-        Ledger(db, project).add_failure(**_values(FAILURE, row), tags=json.loads(tags))
+    ((project, tags),) = db.rows("SELECT project, tags FROM bug WHERE seq = ?", bug)
+    for row in made:
+        Ledger(db, project).add_failure(**row, tags=json.loads(tags))
 
 
 def _observation(db: Connection, row: Row) -> bool:
     """Merge counts: those of one origin are one count at two times, others add up."""
     key = ("project", "kind", "text")
-    where = [OBSERVATION.c[name] == row[name] for name in key]
-    here = db.execute(select(OBSERVATION).where(*where)).mappings().first()
-    if here is None:
-        return _add_once(db, OBSERVATION, key, row)
+    names = [row[name] for name in key]
+    is_it = "WHERE project = ? AND kind = ? AND text = ?"
+    known = db.records(f"SELECT * FROM observation {is_it}", *names)
+    if not known:
+        return _add_once(db, "observation", key, row)
+    (here,) = known
     is_same = here["first_at"] == row["first_at"]
     values = {
         "n": max(here["n"], row["n"]) if is_same else here["n"] + row["n"],
         "first_at": min(here["first_at"], row["first_at"]),
         "last_at": max(here["last_at"], row["last_at"]),
     }
-    db.execute(update(OBSERVATION).where(*where).values(**values))
+    change = f"UPDATE observation SET n = ?, first_at = ?, last_at = ? {is_it}"
+    db.change(change, *values.values(), *names)
     return False
 
 
-def _add_once(db: Connection, table: Table, key: tuple[str, ...], row: Row) -> bool:
-    where = [table.c[name] == row[name] for name in key]
-    known = db.execute(select(func.count()).select_from(table).where(*where)).scalar()
+def _add_once(db: Connection, table: str, key: tuple[str, ...], row: Row) -> bool:
+    is_it = " AND ".join(f"{name} = ?" for name in key)
+    asked = f"SELECT count(*) FROM {table} WHERE {is_it}"
+    known = db.value(asked, *(row[name] for name in key))
     if not known:
-        _insert(db, table, [row | {"bug": None} if table is NOTE else row])
+        db.insert(table, _values(table, row | {"bug": None} if table == "note" else row))
     return not known
 
 
-def _insert(db: Connection, table: Table, rows: list[Row]) -> None:
-    if rows:
-        db.execute(insert(table), [_values(table, row) for row in rows])
-
-
-def _values(table: Table, row: Row) -> Row:
+def _values(table: str, row: Row) -> Row:
     """Return the columns of ``row``, but for the number that the store gives."""
     return {
-        column.name: _value(column, row[column.name])
-        for column in table.columns
-        if column.name != "seq"
+        name: _value(name, column, row[name])
+        for name, column in tables()[table].items()
+        if name != "seq"
     }
 
 
-def _value(column: Column[Any], value: Any) -> Any:  # noqa: ANN401 - of any column
+def _value(name: str, column: Column, value: Any) -> Any:  # noqa: ANN401 - of any column
     """Return ``value`` if the column takes it.
 
     Raises:
         TypeError: If it does not.
     """
-    wanted = column.type.python_type
-    if value is None and column.nullable:
+    wanted = column.type
+    if value is None and column.is_nullable:
         return None
     if wanted is float and isinstance(value, int):
         value = float(value)
     if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
-        raise TypeError(f"{column.name} is {value!r}, expected {wanted.__name__}")
-    length = getattr(column.type, "length", None)
-    return value[:length] if isinstance(value, str) and length else value
+        raise TypeError(f"{name} is {value!r}, expected {wanted.__name__}")
+    return value[: column.length] if isinstance(value, str) else value
 
 
 # -- a shared memory that can't be reached at once
@@ -350,12 +322,11 @@ def _delete_sent(connection: Connection, lines: Sequence[str]) -> None:
     for line in lines[1:]:
         ((kind, row),) = json.loads(line).items()
         if kind == "run":
-            connection.execute(delete(RUN).where(RUN.c.id == row["id"]))
+            connection.change("DELETE FROM run WHERE id = ?", row["id"])
         elif kind == "bug":
-            where = (BUG.c.id == row["id"]) & (BUG.c.seen_at == row["seen_at"])
-            for bug in connection.execute(select(BUG.c.seq).where(where)).scalars().all():
-                Ledger(connection, row["project"]).delete(int(bug))
+            asked = "SELECT seq FROM bug WHERE id = ? AND seen_at = ?"
+            for bug in connection.column(asked, row["id"], row["seen_at"]):
+                Ledger(connection, row["project"]).delete(bug)
         else:
-            table = {item.name: item for item in (NOTE, OBSERVATION, RULE, FIX_PATTERN)}[kind]
-            same = [table.c[name] == value for name, value in row.items()]
-            connection.execute(delete(table).where(*same))
+            is_it = " AND ".join(f"{name} = ?" for name in row)
+            connection.change(f"DELETE FROM {kind} WHERE {is_it}", *row.values())

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
-from sqlalchemy import create_engine
 
 from pytest_bayesloc.domain.advice import Advice, Remembered
 from pytest_bayesloc.domain.bug import (
@@ -26,10 +25,10 @@ from pytest_bayesloc.memory import episodes
 from pytest_bayesloc.memory.advice import Adviser
 from pytest_bayesloc.memory.episodes import Episodes, failed_trial
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import METADATA
 from pytest_bayesloc.memory.sightings import PassingSighting
 from pytest_bayesloc.memory.symptoms import without_contradicted
 from pytest_bayesloc.report.memory import advice_lines, memory_entry
+from tests.fakes.memory import fresh_memory
 
 pytestmark = pytest.mark.one_python
 
@@ -107,10 +106,8 @@ def edit_of(step: Step) -> CodeEdit:
 
 @given(steps=st.lists(STEPS, min_size=1, max_size=8))
 def test_nothing_is_taught_that_the_posterior_or_a_mend_contradicts(steps: list[Step]) -> None:
-    engine = create_engine("sqlite://")
     mended: set[str] = set()
-    with engine.begin() as connection:
-        METADATA.create_all(connection)
+    with fresh_memory() as connection:
         ledger = Ledger(connection, "shop")
         for number, step in enumerate(steps):
             if step.demand and step.edited == owner(step.demand):
@@ -124,7 +121,6 @@ def test_nothing_is_taught_that_the_posterior_or_a_mend_contradicts(steps: list[
             wrong = {*mended, *symptom_of(step).believed}
             names = [name.partition(" ")[2] for name in wrong]
             assert not [text for text in taught for name in names if name in text]
-    engine.dispose()
 
 
 def owner(demand: str) -> str:

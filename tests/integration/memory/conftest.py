@@ -5,12 +5,11 @@ from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import create_engine
 
 from pytest_bayesloc.domain.bug import Category, CodeEdit, Run, Symptom
 from pytest_bayesloc.memory.episodes import Episodes
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import METADATA
+from tests.fakes.memory import fresh_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -104,8 +103,5 @@ class Story:
 
 @pytest.fixture
 def story() -> Iterator[Story]:
-    engine = create_engine("sqlite://")
-    with engine.begin() as connection:
-        METADATA.create_all(connection)
+    with fresh_memory() as connection:
         yield Story(Ledger(connection, "shop"))
-    engine.dispose()

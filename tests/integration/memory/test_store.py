@@ -2,66 +2,85 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, inspect, select, text
 
 from pytest_bayesloc.domain.errors import StoreError
+from pytest_bayesloc.memory import schema
 from pytest_bayesloc.memory import store as stores
-from pytest_bayesloc.memory.schema import META, METADATA, VERSION
+from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.schema import VERSION
 from pytest_bayesloc.memory.store import BugStore
+from pytest_bayesloc.memory.transfer import export
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+#: What sqlite3's ``.dump`` printed of a memory of five runs that SQLAlchemy had made.
+WRITTEN_BY_VERSION_1 = Path(__file__).with_name("version-1.sql")
 
 
 def versions(path: Path) -> dict[str, str]:
     with closing(BugStore(path, pytest.fail)) as store, store.transaction() as connection:
-        return {row.name: row.value for row in connection.execute(select(META))}
+        return dict(connection.rows("SELECT name, value FROM meta"))
 
 
-def tables(path: Path) -> dict[str, list[str]]:
-    """Per table its columns."""
-    with closing(BugStore(path, pytest.fail)) as store, store.transaction() as connection:
-        known = inspect(connection)
+def columns(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Per table the names of its columns, whether they may be NULL, and their place in the key."""
+    with closing(sqlite3.connect(path)) as db:
+        tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         return {
-            table: [column["name"] for column in known.get_columns(table)]
-            for table in known.get_table_names()
+            name: [
+                (column[1], column[5], bool(column[3] or column[5]))
+                for column in db.execute(f"PRAGMA table_info({name})")
+            ]
+            for (name,) in tables
         }
 
 
-def adds(column: str) -> Callable[[Connection], None]:
-    """A migration of a later version."""
+@pytest.fixture
+def of_version_1(tmp_path: Path) -> Path:
+    path = tmp_path / "memory"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(WRITTEN_BY_VERSION_1.read_text(encoding="utf-8"))
+    return path
 
-    def migration(connection: Connection) -> None:
-        connection.execute(text(f"ALTER TABLE run ADD COLUMN {column} TEXT"))
 
-    return migration
+def test_memory_that_sqlalchemy_made_opens_with_everything_in_it(of_version_1: Path) -> None:
+    with closing(BugStore(of_version_1, pytest.fail)) as store, store.transaction() as connection:
+        ledger = Ledger(connection, "p")
+        (record,) = ledger.open_bugs().values()
+        fixed = ledger.bugs([1])[1]
+        n_lines = len(list(export(connection)))
+
+    assert record.symptom.signature == "AssertionError: assert [<int>, <int>] == [<int>, <int>]"
+    assert record.notes == ("we always forget the end knots",)
+    assert [trial.number for trial in fixed.trials] == [1, 2, 3]
+    assert fixed.trials[2].edit.functions == ("test_curve.py test_cubic",)
+    assert n_lines == 9
 
 
-def test_new_memory_has_all_tables(tmp_path: Path) -> None:
-    known = versions(tmp_path / "memory")
+def test_new_memory_has_the_tables_that_sqlalchemy_made(of_version_1: Path) -> None:
+    new = of_version_1.with_name("new")
 
-    assert known["version"] == str(VERSION)
-    assert tables(tmp_path / "memory").keys() == METADATA.tables.keys()
+    assert versions(new) == versions(of_version_1)
+    assert columns(new) == columns(of_version_1)
 
 
 def test_there_is_a_migration_from_every_older_version() -> None:
-    assert len(stores.MIGRATIONS) == VERSION - 1
+    assert len(schema.MIGRATIONS) == VERSION - 1
 
 
 def test_older_memory_is_brought_up_to_date_step_by_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     versions(tmp_path / "memory")
-    monkeypatch.setattr(stores, "MIGRATIONS", [*stores.MIGRATIONS, adds("one"), adds("two")])
+    added = [f"ALTER TABLE run ADD COLUMN {name} TEXT;  -- a comment" for name in ("one", "two")]
+    monkeypatch.setattr(stores, "MIGRATIONS", [*schema.MIGRATIONS, *added])
     monkeypatch.setattr(stores, "VERSION", VERSION + 2)
 
     assert versions(tmp_path / "memory")["version"] == str(VERSION + 2)
-    assert tables(tmp_path / "memory")["run"][-2:] == ["one", "two"]
+    assert [name for name, *_ in columns(tmp_path / "memory")["run"]][-2:] == ["one", "two"]
 
 
 def test_memory_whose_tables_need_a_newer_program_is_refused(

@@ -8,22 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import create_engine, func, select
 
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.advice import Adviser
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import BUG, METADATA, RUN, SIGHTING, TRIAL
 from pytest_bayesloc.memory.sightings import PassingSighting
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.transfer import deliver, export, import_lines
+from tests.fakes.memory import fresh_memory
 from tests.integration.memory.conftest import START, Story, edit, red, symptom
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlalchemy import Table
 
 URL = "postgresql://server/bugs"
 
@@ -31,11 +29,8 @@ URL = "postgresql://server/bugs"
 @pytest.fixture
 def other() -> Iterator[Story]:
     """Another memory of the same project."""
-    engine = create_engine("sqlite://")
-    with engine.begin() as connection:
-        METADATA.create_all(connection)
+    with fresh_memory() as connection:
         yield Story(Ledger(connection, "shop"))
-    engine.dispose()
 
 
 def lines(story: Story) -> list[str]:
@@ -47,11 +42,8 @@ def take(story: Story, told: list[str]) -> dict[str, int]:
 
 
 def counted(story: Story) -> list[int]:
-    tables = (BUG, TRIAL, SIGHTING)
-    return [
-        story.ledger.db.execute(select(func.count()).select_from(table)).scalar_one()
-        for table in tables
-    ]
+    tables = ("bug", "trial", "sighting")
+    return [story.ledger.db.value(f"SELECT count(*) FROM {table}") for table in tables]
 
 
 def tell(story: Story, *, fixed: bool = True) -> Story:
@@ -130,7 +122,7 @@ def test_counts_of_one_origin_are_not_added_up(story: Story, other: Story) -> No
 def test_secret_that_was_written_before_its_shape_was_known_is_left_out(story: Story) -> None:
     story.run(red())
     secret = "gh" + "p_" + "a1" * 12
-    story.ledger.db.execute(BUG.update().values(error=f"401 for {secret}"))
+    story.ledger.db.change("UPDATE bug SET error = ?", f"401 for {secret}")
 
     exported = list(lines(story))
 
@@ -189,9 +181,9 @@ class Server:
         deliver(URL, folder, self.opened, tell, notes.append)
         return notes
 
-    def n(self, table: Table) -> int:
+    def n(self, table: str) -> int:
         with self.opened(self.path) as store, store.transaction(write=False) as connection:
-            return connection.execute(select(func.count()).select_from(table)).scalar_one()
+            return int(connection.value(f"SELECT count(*) FROM {table}"))
 
 
 def test_run_that_could_not_be_sent_is_sent_by_the_next_one(tmp_path: Path) -> None:
@@ -202,11 +194,11 @@ def test_run_that_could_not_be_sent_is_sent_by_the_next_one(tmp_path: Path) -> N
     first, second = server.deliver(tmp_path, "1")
     assert first == "down (memory-unusable)"
     assert second.startswith(f"What this run showed is kept in {tmp_path.name}/outbox-")
-    assert [server.n(table) for table in (RUN, BUG, SIGHTING)] == [1, 1, 1]
+    assert [server.n(table) for table in ("run", "bug", "sighting")] == [1, 1, 1]
 
     server.is_down = False
     assert server.deliver(tmp_path, "2") == []
-    assert [server.n(table) for table in (RUN, BUG, SIGHTING)] == [3, 1, 3]
+    assert [server.n(table) for table in ("run", "bug", "sighting")] == [3, 1, 3]
 
 
 def test_passing_run_leaves_nothing_for_a_server_that_is_down(tmp_path: Path) -> None:
