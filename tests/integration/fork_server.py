@@ -27,7 +27,7 @@ from _pytest.config import default_plugins
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-DEPENDENCIES = ("coverage", "jinja2", "msgspec", "platformdirs", "sqlalchemy", "yaml")
+DEPENDENCIES = ("coverage", "jinja2", "msgspec", "platformdirs", "sqlite3", "yaml")
 #: Python, or a tool that is loaded with it, reads them once, when it starts.
 READ_AT_START = ("COV", "LANG", "LC_", "PYTHON", "TZ")
 
@@ -132,7 +132,7 @@ def import_plugin() -> None:
     package = importlib.import_module("pytest_bayesloc")
     for module in pkgutil.walk_packages(package.__path__, "pytest_bayesloc."):
         if not module.name.endswith((".__main__", ".plugin")):
-            with suppress(ModuleNotFoundError):  # what it needs is optional
+            with suppress(ImportError):  # what it needs is optional
                 importlib.import_module(module.name)
     package.__doc__ = f"{package.__doc__} PYTEST_DONT_REWRITE"
 

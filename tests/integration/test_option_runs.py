@@ -168,12 +168,20 @@ def test_help_takes_45_lines_at_most(shared_buggy_project: Project) -> None:
     assert 30 < len(ours) - len(others) <= 45
 
 
-def test_language_model_without_its_client_costs_one_line(projects: Projects) -> None:
-    missing = "raise ModuleNotFoundError('no pydantic', name='pydantic')\n"
-    project = projects.buggy({"lib/pydantic.py": missing})
+@pytest.mark.parametrize(
+    ("pydantic", "why"),
+    [
+        ("raise ModuleNotFoundError('no pydantic', name='pydantic')\n", "missing"),
+        ("VERSION = '1.10.2'\n", "too old"),
+    ],
+)
+def test_language_model_without_its_client_costs_one_line(
+    projects: Projects, pydantic: str, why: str
+) -> None:
+    project = projects.buggy({"lib/pydantic.py": pydantic})
 
     run = project.localize("--bayesloc-llm", env={"PYTHONPATH": str(project.root / "lib")})
 
     assert run.names()[0] == "calc.py add"
-    assert "pydantic is missing. pip install 'pytest-bayesloc[llm]'. (llm-missing)" in run.stdout
+    assert f"pydantic is {why}. pip install 'pytest-bayesloc[llm]'. (llm-missing)" in run.stdout
     assert run.document["llm"]["calls"] == 0
