@@ -1,5 +1,5 @@
 # All targets set up what they need below .cache/, and need only Python 3.11+ with pip.
-#   make test ENVS="py312 check"    some tox environments instead of all
+#   make rest ENVS="py312 check"    some tox environments instead of all
 #   make quick BASE=main            what differs from main instead of from the last commit
 
 PYTHON ?= python3
@@ -7,8 +7,9 @@ ENVS ?=
 BASE ?= HEAD
 PIP = -m pip --disable-pip-version-check install --quiet
 QUICK = .cache/quick-venv
+TEST = .cache/test-venv
 
-.PHONY: demo quick test
+.PHONY: demo quick rest test test-all
 
 demo:
 	$(PYTHON) -m venv .cache/demo-venv
@@ -25,7 +26,16 @@ $(QUICK)/ready: pyproject.toml tests/requirements.txt .ci/requirements.txt
 	-$(QUICK)/bin/mypy
 	touch $@
 
+# On one Python, in five minutes. --clear, since PYTHON may be another one than before.
 test:
-	$(PYTHON) -m venv .cache/test-venv
-	.cache/test-venv/bin/python $(PIP) "tox>=4.20" "tox-uv>=1.16"
-	.cache/test-venv/bin/python .ci/run_tox.py $(ENVS)
+	$(PYTHON) -m venv --clear $(TEST)
+	$(TEST)/bin/python $(PIP) -e . -r tests/requirements.txt
+	$(TEST)/bin/python -m pytest -q -n auto --dist worksteal -m "not thorough"
+
+# Everything else: the other Pythons, other plugins, real servers, and all checks.
+rest:
+	$(PYTHON) -m venv .cache/tox-venv
+	.cache/tox-venv/bin/python $(PIP) "tox>=4.20" "tox-uv>=1.16"
+	.cache/tox-venv/bin/python .ci/run_tox.py $(ENVS)
+
+test-all: test rest

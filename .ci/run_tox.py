@@ -1,7 +1,8 @@
 """Run the tests for every supported Python on this machine, then all other checks.
 
-Arguments are names of tox environments; without any, all are run whose Python is here. tox finds
-a Python only by its name on PATH, so the folders of those found are put there.
+Arguments are names of tox environments; without any, all are run whose Python is here, but for
+the tests that ``make test`` has run on one of them. tox finds a Python only by its name on PATH,
+so the folders of those found are put there.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 #: Its tests run with the oldest dependencies.
 LOWEST = "3.11"
+#: The one that runs all tests.
+FULL = "3.13"
+#: Where ``make test`` runs tests.
+TESTED = ROOT / ".cache" / "test-venv" / "pyvenv.cfg"
 CHECKS = ("e2e", "company", "check")
 ASK = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys.executable)"
 
@@ -35,15 +40,21 @@ def main(wanted: list[str]) -> int:
     command = [sys.executable, "-m", "tox", "run", "-e", ",".join(environments)]
     print("$", " ".join(["tox", *command[3:]]), flush=True)
     # Where a Python is missing, the tests are skipped in plain sight, never fetched behind it.
-    # Tests wait for runs of their own: two workers more than there are cores keep these busy.
-    workers = str((os.cpu_count() or 1) + 2)
+    is_left = not wanted and tested() == FULL
     environment = {
+        "BAYESLOC_LEFT": "-m thorough" if is_left else "",
         "UV_PYTHON_DOWNLOADS": "never",
-        "PYTEST_XDIST_AUTO_NUM_WORKERS": workers,
         **os.environ,
         "PATH": path,
     }
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
+def tested() -> str:
+    """The version of the Python that ``make test`` ran on last, as ``3.13``; empty if unknown."""
+    lines = TESTED.read_text(encoding="utf-8").splitlines() if TESTED.is_file() else []
+    versions = [line.partition("=")[2].strip() for line in lines if line.startswith("version")]
+    return ".".join(versions[0].split(".")[:2]) if versions else ""
 
 
 def test_environments(found: list[str]) -> list[str]:

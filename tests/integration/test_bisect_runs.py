@@ -72,6 +72,7 @@ def state(root: Path) -> dict[str, str | bytes]:
     return {**files, **kept, **made, **{key: git(root, *what) for key, what in asked.items()}}
 
 
+@pytest.mark.thorough
 def test_commit_that_broke_a_test_is_found_far_back_and_its_changes_are_ranked(
     project: Project, tmp_path: Path
 ) -> None:
@@ -100,6 +101,7 @@ def test_edit_that_is_not_committed_is_told_from_commits(project: Project) -> No
     assert run.names()[0] == "prices.py net"
 
 
+@pytest.mark.thorough
 def test_commit_that_changed_data_alone_blames_no_code_that_came_later(project: Project) -> None:
     test = "import pathlib\n" + TEST.replace("4)", 'int(pathlib.Path("price.txt").read_text()))')
     code = {"prices.py": prices(1, 9), "test_shop.py": test}
@@ -114,6 +116,7 @@ def test_commit_that_changed_data_alone_blames_no_code_that_came_later(project: 
     assert "changed" not in {item["source"] for item in run.row("net")["evidence"]}
 
 
+@pytest.mark.thorough
 def test_commits_before_the_test_was_written_are_skipped(project: Project) -> None:
     """The steps back go from commit 9 beyond commit 6, with which the test came."""
     names = history(
@@ -125,6 +128,7 @@ def test_commits_before_the_test_was_written_are_skipped(project: Project) -> No
     assert note(project.localize(*SEARCH)).startswith(f"{names[8]} (change 8,")
 
 
+@pytest.mark.thorough
 def test_test_that_came_after_the_fault_passes_nowhere(project: Project) -> None:
     history(
         project,
@@ -139,6 +143,7 @@ def test_test_that_came_after_the_fault_passes_nowhere(project: Project) -> None
     assert "CHANGED_SINCE_GREEN" not in outcomes(run, "net")
 
 
+@pytest.mark.thorough
 def test_commits_that_can_not_run_the_test_leave_a_range(project: Project) -> None:
     """Commit 3 can't be imported, and 4 misses a fixture: either may have broken the test."""
     broken = {
@@ -159,6 +164,7 @@ def test_commits_that_can_not_run_the_test_leave_a_range(project: Project) -> No
     assert outcomes(run, "net") >= {"CHANGED_SINCE_GREEN", "REVERT_REPAIRS"}
 
 
+@pytest.mark.thorough
 def test_import_that_a_commit_broke_is_no_lack_of_what_came_later(project: Project) -> None:
     test = "def test_net():\n    from prices import net\n\n    assert net(4) == 2\n"
     code = {3: "def netto(price):\n    return price / 2\n"}
@@ -171,6 +177,7 @@ def test_import_that_a_commit_broke_is_no_lack_of_what_came_later(project: Proje
     assert note(project.localize(*SEARCH)).startswith(names[3])
 
 
+@pytest.mark.thorough
 def test_shallow_clone_says_how_to_get_more(projects: Projects, project: Project) -> None:
     history(project, 6, lambda n: {"prices.py": prices(n, 2), "test_shop.py": TEST})
     clone = projects.make({})
@@ -184,6 +191,7 @@ def test_shallow_clone_says_how_to_get_more(projects: Projects, project: Project
     assert "(3 of 3 commits tried). The clone is shallow: `git fetch --unshallow`" in note(run)
 
 
+@pytest.mark.thorough
 def test_search_that_was_cut_goes_on_in_the_next_run(project: Project) -> None:
     slow = TEST.replace("    assert", "    import time\n\n    time.sleep(1)\n    assert")
     names = history(project, 10, lambda n: {"prices.py": prices(n, 6), "test_shop.py": slow})
@@ -218,6 +226,7 @@ FINDER = """
     """
 
 
+@pytest.mark.thorough
 def test_editable_install_that_leads_to_the_repository_is_not_followed(
     projects: Projects,
 ) -> None:
@@ -231,6 +240,7 @@ def test_editable_install_that_leads_to_the_repository_is_not_followed(
     assert note(run).startswith(names[3])
 
 
+@pytest.mark.thorough
 def test_project_in_a_folder_of_its_repository_sees_the_copy_of_all_of_it(
     projects: Projects,
 ) -> None:

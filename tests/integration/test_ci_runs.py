@@ -101,6 +101,7 @@ def test_run_that_passes_writes_nothing(green_project: Project) -> None:
     assert summary(green_project) == "# earlier\n"
 
 
+@pytest.mark.thorough
 def test_message_of_a_failure_gives_no_command(projects: Projects) -> None:
     files = {
         "lib.py": "def raising(text):\n    raise ValueError(text)\n",

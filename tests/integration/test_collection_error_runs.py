@@ -140,6 +140,7 @@ def run(projects: Projects, case: str, mode: str) -> Run:
     return projects.make({**GOOD, **files}).localize(*["--bayesloc"] * (mode == "inspected"))
 
 
+@pytest.mark.thorough
 def test_file_at_fault_is_first(run: Run, case: str) -> None:
     _, expected = CASES[case]
 

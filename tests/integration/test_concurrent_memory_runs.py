@@ -37,6 +37,7 @@ def test_nothing_is_lost_where_many_write_at_once(tmp_path: Path) -> None:
     assert len(kept(path)) == 80
 
 
+@pytest.mark.thorough
 def test_what_was_said_to_be_kept_outlives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "bugs.sqlite"
     said: set[str] = set()

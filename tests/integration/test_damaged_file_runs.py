@@ -62,6 +62,7 @@ def damage(path: Path, how: str) -> None:
         (path / "of-somebody").touch()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["cut", "garbage", "schema", "folder"])
 def test_second_run_after_any_damage_is_as_ever(
     projects: Projects, used: Project, how: str

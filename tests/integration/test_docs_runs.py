@@ -89,6 +89,7 @@ def test_page_on_reading_quotes_the_first_page() -> None:
     assert set(alike(quoted)) <= set(alike(whole))
 
 
+@pytest.mark.thorough
 def test_page_on_reading_quotes_the_long_form(projects: Projects) -> None:
     run = projects.make(PRICES).run("--bayesloc", "-v", "--tb=no")
 
@@ -98,6 +99,7 @@ def test_page_on_reading_quotes_the_long_form(projects: Projects) -> None:
         assert set(alike(quoted)) <= set(alike(run.section))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.title)
 def test_page_on_reading_shows_each_kind_of_failure(projects: Projects, kind: Kind) -> None:
     section = kind.section(projects.make({}))
@@ -138,6 +140,7 @@ def test_hook_that_is_not_optional_needs_the_plugin(projects: Projects) -> None:
     assert "unknown hook 'pytest_bayesloc_localized'" in run.output
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("model", "is_reason"), [("single-fault", False), ("independent", True)])
 def test_rule_of_the_project_is_run_and_weighed(
     projects: Projects, model: str, is_reason: bool
@@ -182,6 +185,7 @@ def test_plugin_offers_the_tool_of_the_page_on_fixes(projects: Projects) -> None
     assert {fix["tool"] for fix in fixed.document["fixes"] if fix["verified"]} == {"colour"}
 
 
+@pytest.mark.thorough
 def test_tool_of_a_project_runs_as_the_page_on_fixes_says(
     projects: Projects, tmp_path: Path
 ) -> None:

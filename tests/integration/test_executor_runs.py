@@ -28,6 +28,7 @@ def answer(run: Run) -> dict[str, float]:
     return {row["qualname"]: row["posterior"] for row in run.document["ranking"]}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("option", ["--bayesloc-executor=2*local", "--bayesloc-executor=2*popen"])
 def test_answer_does_not_depend_on_where_tests_are_run_again(
     shared_buggy_project: Project, local: dict[str, float], option: str
@@ -35,6 +36,7 @@ def test_answer_does_not_depend_on_where_tests_are_run_again(
     assert answer(shared_buggy_project.localize(*INSPECTED, option)) == pytest.approx(local)
 
 
+@pytest.mark.thorough
 def test_place_that_can_not_be_used_is_left_out_and_said(
     shared_buggy_project: Project, local: dict[str, float]
 ) -> None:
@@ -55,6 +57,7 @@ def test_interpreter_without_pytest_costs_one_line(shared_buggy_project: Project
     assert run.ret == 1
 
 
+@pytest.mark.thorough
 def test_fixes_are_searched_where_tests_are_run_again(buggy_project: Project) -> None:
     options = ("--bayesloc-fix=suggest", "--bayesloc-fix-unsafe", "--bayesloc-executor=popen")
     run = buggy_project.localize(*options)

@@ -316,6 +316,7 @@ def hung(projects: Projects) -> Any:  # noqa: ANN401 - a run
     return projects.make(files).localize("--bayesloc", "--bayesloc-inspections=0")
 
 
+@pytest.mark.thorough
 def test_test_that_ran_out_of_time_is_told_as_such(hung: Any) -> None:  # noqa: ANN401
     assert hung.faults[0]["error"]["kind"] == "timeout"
     assert "the time ran out at waits.py:" in hung.stdout

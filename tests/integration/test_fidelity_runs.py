@@ -33,6 +33,7 @@ def test_mock_of_the_file_system_sees_only_the_calls_of_the_test(projects: Proje
     assert run.outcomes == {"passed": 1}
 
 
+@pytest.mark.thorough
 def test_log_file_of_the_ini_file_is_not_written_by_inspections(projects: Projects) -> None:
     conftest = """
         import logging
@@ -49,6 +50,7 @@ def test_log_file_of_the_ini_file_is_not_written_by_inspections(projects: Projec
     assert project.read("run.log").count("WARNING") == 6
 
 
+@pytest.mark.thorough
 def test_inspections_go_on_where_a_thread_forbids_to_fork(projects: Projects) -> None:
     thread = (
         "import threading, time\n\nthreading.Thread(target=time.sleep, args=(99,), daemon=True)"
@@ -180,6 +182,7 @@ def test_file_that_fails_before_it_imports_code_is_its_own_only_suspect(
     assert [row["file"] for fault in faults for row in fault["ranking"]] == ["test_missing.py"]
 
 
+@pytest.mark.thorough
 def test_workers_measure_under_a_bare_cov_option(projects: Projects) -> None:
     run = projects.buggy().run("-n2", "--cov", lean=False)
 

@@ -160,6 +160,7 @@ def test_in_a_ci_run_nothing_is_written(project: Project, name: str) -> None:
     assert "widht" in project.read("shapes.py")
 
 
+@pytest.mark.thorough
 def test_under_xdist_nothing_is_written(project: Project) -> None:
     run = project.localize(APPLY, "-n2", lean=False)
 
@@ -207,6 +208,7 @@ def reviewed(project: Project, answer: bytes) -> str:
     return printed
 
 
+@pytest.mark.thorough
 def test_a_fix_is_applied_that_a_person_agrees_to(project: Project) -> None:
     printed = reviewed(project, b"y\n")
 
@@ -215,6 +217,7 @@ def test_a_fix_is_applied_that_a_person_agrees_to(project: Project) -> None:
     assert FIXED in project.read("shapes.py")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("answer", [b"n\n", b"\n", b"q\n", b"\x04"])
 def test_a_fix_is_not_applied_that_nobody_agrees_to(project: Project, answer: bytes) -> None:
     reviewed(project, answer)
@@ -222,6 +225,7 @@ def test_a_fix_is_not_applied_that_nobody_agrees_to(project: Project, answer: by
     assert "widht" in project.read("shapes.py")
 
 
+@pytest.mark.thorough
 def test_who_says_nothing_of_a_fix_is_asked_of_the_next(projects: Projects) -> None:
     project = projects.make(
         {

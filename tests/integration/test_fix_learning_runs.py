@@ -70,6 +70,7 @@ def test_how_a_tool_fares_is_counted(projects: Projects) -> None:
     assert "33% (1 of 1 bugs), sure from similarity 0.90" in row(project, "misspelt-name")
 
 
+@pytest.mark.thorough
 def test_what_was_rejected_on_this_code_is_not_tried_again(projects: Projects) -> None:
     broken = MISSPELT["shapes.py"].replace("return widht * height", "return witdh * height + 1")
     project = projects.make({**MISSPELT, "shapes.py": broken})
@@ -94,6 +95,7 @@ def home(tmp_path: Path) -> dict[str, str]:
     return {"XDG_CONFIG_HOME": str(tmp_path / "config"), "HOME": str(tmp_path)}
 
 
+@pytest.mark.thorough
 def test_a_tool_is_learned_trusted_used_edited_and_refused(
     projects: Projects, home: dict[str, str]
 ) -> None:

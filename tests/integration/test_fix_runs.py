@@ -99,6 +99,7 @@ def test_without_the_option_nothing_is_searched(projects: Projects) -> None:
     assert "fix" not in run.document["session"]["seconds"]
 
 
+@pytest.mark.thorough
 def test_a_fix_that_breaks_another_test_is_rejected_and_says_so(projects: Projects) -> None:
     other = "from shapes import area\n\n\ndef test_error():\n    try:\n        area(1, 1)\n"
     other += "    except NameError:\n        return\n    raise AssertionError\n"
@@ -111,6 +112,7 @@ def test_a_fix_that_breaks_another_test_is_rejected_and_says_so(projects: Projec
     assert "rejected: test_other.py::test_error breaks" in run.output
 
 
+@pytest.mark.thorough
 def test_an_unsafe_fix_is_shown_on_request(projects: Projects) -> None:
     project = projects.buggy()
 
@@ -121,6 +123,7 @@ def test_an_unsafe_fix_is_shown_on_request(projects: Projects) -> None:
     assert ("change-arithmetic", True) in fixed(shown)
 
 
+@pytest.mark.thorough
 def test_a_module_that_can_not_be_imported_is_mended(projects: Projects) -> None:
     shapes = MISSPELT["shapes.py"].replace("widht", "width") + "\n\n        EDGE = edg(1)\n"
     project = projects.make({**MISSPELT, "shapes.py": shapes})
@@ -132,6 +135,7 @@ def test_a_module_that_can_not_be_imported_is_mended(projects: Projects) -> None
     assert fix["checked"] == ["test_shapes.py"]
 
 
+@pytest.mark.thorough
 def test_a_module_that_imports_itself_is_mended(projects: Projects) -> None:
     """The first example that the fix library was ever given."""
     files = {
@@ -145,6 +149,7 @@ def test_a_module_that_imports_itself_is_mended(projects: Projects) -> None:
     assert fix["target"]["file"] == "main.py"
 
 
+@pytest.mark.thorough
 def test_tests_that_a_file_kept_from_running_are_not_forgotten(projects: Projects) -> None:
     shapes = """
         def area(width, height):
@@ -188,6 +193,7 @@ def test_in_the_ini_file_fixes_are_suggested_at_most(projects: Projects) -> None
     assert "bayesloc_fix=apply in the ini file, or in addopts, would change files" in run.stderr
 
 
+@pytest.mark.thorough
 def test_a_data_file_that_does_not_parse_is_mended(projects: Projects) -> None:
     code = """
         import json
@@ -250,6 +256,7 @@ def test_what_a_decorator_made_at_an_import_is_mended(projects: Projects) -> Non
     assert fixed(project.localize(SUGGEST)) == [("misspelt-name", True)]
 
 
+@pytest.mark.thorough
 def test_what_no_edit_mends_is_taken_back(projects: Projects) -> None:
     project = projects.make(
         {
@@ -288,6 +295,7 @@ def test_what_no_edit_mends_is_taken_back(projects: Projects) -> None:
     assert project.read("words.py") == green
 
 
+@pytest.mark.thorough
 def test_no_edit_brings_a_call_that_leads_out_in_the_end(projects: Projects) -> None:
     project = projects.make(
         {
@@ -339,6 +347,7 @@ def test_no_edit_brings_a_call_that_leads_out_in_the_end(projects: Projects) -> 
     assert project.read("data/precious.txt") == "precious"
 
 
+@pytest.mark.thorough
 def test_a_file_whose_tests_vanish_is_not_mended(projects: Projects) -> None:
     project = projects.make(
         {
@@ -381,6 +390,7 @@ def test_a_file_whose_tests_vanish_is_not_mended(projects: Projects) -> None:
     assert ("empty", True) not in fixed(run)
 
 
+@pytest.mark.thorough
 def test_a_test_stays_as_it_is_whatever_its_file_is_called(projects: Projects) -> None:
     project = projects.make(
         {
@@ -401,6 +411,7 @@ def test_a_test_stays_as_it_is_whatever_its_file_is_called(projects: Projects) -
     assert not [name for name, verified in fixed(run) if verified]
 
 
+@pytest.mark.thorough
 def test_data_of_tests_may_be_wrong_on_purpose(projects: Projects) -> None:
     project = projects.make(
         {
@@ -425,6 +436,7 @@ def test_data_of_tests_may_be_wrong_on_purpose(projects: Projects) -> None:
     assert shown in ([], [("json-syntax", "display-only", False)])
 
 
+@pytest.mark.thorough
 def test_a_test_that_reads_a_constant_alone_is_run_again(projects: Projects) -> None:
     project = projects.make(
         {
@@ -471,6 +483,7 @@ def test_a_test_that_reads_a_constant_alone_is_run_again(projects: Projects) -> 
     assert ("raise", True) not in fixed(run)
 
 
+@pytest.mark.thorough
 def test_several_faults_are_mended_step_by_step_across_files(projects: Projects) -> None:
     project = projects.make(
         {
@@ -508,6 +521,7 @@ def test_several_faults_are_mended_step_by_step_across_files(projects: Projects)
     assert project.run("-q").ret == 0
 
 
+@pytest.mark.thorough
 def test_state_that_one_test_leaves_to_another_is_made_anew(projects: Projects) -> None:
     project = projects.make(
         {
@@ -540,6 +554,7 @@ def test_state_that_one_test_leaves_to_another_is_made_anew(projects: Projects) 
     assert "+        self.items = []" in fix["diff"]
 
 
+@pytest.mark.thorough
 def test_function_that_a_verified_fix_changes_leads(projects: Projects) -> None:
     project = projects.make(
         {
@@ -572,6 +587,7 @@ def test_function_that_a_verified_fix_changes_leads(projects: Projects) -> None:
     assert "FIX_VERIFIED" in {item["outcome"] for item in run.row("Basket.__init__")["evidence"]}
 
 
+@pytest.mark.thorough
 def test_constant_of_a_table_or_a_class_is_mended_and_its_place_leads(projects: Projects) -> None:
     options = (SUGGEST, "--bayesloc-fix-unsafe", "--bayesloc-budget=300")  # processes are slow
     run = projects.make(UNITS).localize(*options)

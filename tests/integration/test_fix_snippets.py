@@ -157,6 +157,7 @@ def test_there_are_sixty_of_which_twenty_are_traps() -> None:
     assert (len({snippet.name for snippet in SNIPPETS}), len(TRAPS)) == (60, 20)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("snippet", TRAPS, ids=lambda snippet: snippet.name)
 def test_a_trap_is_left_alone(snippet: Snippet, results: dict[str, str | None]) -> None:
     assert results[snippet.name] is None

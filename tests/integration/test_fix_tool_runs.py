@@ -60,6 +60,7 @@ def run(project: Project, home: Path, *args: str) -> Run:
     return project.localize(*args, env=env) if SUGGEST in args else project.run(*args, env=env)
 
 
+@pytest.mark.thorough
 def test_a_tool_of_the_project_runs_once_it_is_trusted(projects: Projects, home: Path) -> None:
     project = projects.make(FILES)
 
@@ -71,6 +72,7 @@ def test_a_tool_of_the_project_runs_once_it_is_trusted(projects: Projects, home:
     assert TOOL in fixed(run(project, home, SUGGEST))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["own.yaml", "own.py"])
 def test_an_edit_takes_trust_away(projects: Projects, home: Path, name: str) -> None:
     project = projects.make(FILES)
@@ -81,6 +83,7 @@ def test_an_edit_takes_trust_away(projects: Projects, home: Path, name: str) -> 
     assert TOOL not in fixed(run(project, home, SUGGEST))
 
 
+@pytest.mark.thorough
 def test_a_copy_elsewhere_is_not_trusted(projects: Projects, home: Path) -> None:
     project = projects.make(FILES)
     run(project, home, "--bayesloc-trust=bayesloc_fixes")
@@ -153,6 +156,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("why", REFUSED)
 def test_what_leaves_the_project_is_neither_trusted_nor_run(
     projects: Projects, home: Path, why: str
@@ -169,6 +173,7 @@ def test_what_leaves_the_project_is_neither_trusted_nor_run(
     assert why in ran.output
 
 
+@pytest.mark.thorough
 def test_a_tool_that_breaks_costs_a_line(projects: Projects, home: Path) -> None:
     project = projects.make({**FILES, "bayesloc_fixes/own.py": "raise ValueError('oops')\n"})
     run(project, home, "--bayesloc-trust=bayesloc_fixes")
@@ -179,6 +184,7 @@ def test_a_tool_that_breaks_costs_a_line(projects: Projects, home: Path) -> None
     assert "Traceback" not in ran.output
 
 
+@pytest.mark.thorough
 def test_a_plugin_offers_tools(projects: Projects, home: Path) -> None:
     project = projects.make(
         {

@@ -67,6 +67,7 @@ def test_patch_without_a_verdict_is_inconclusive(proposed: Run, kind: str) -> No
     assert inspection["belief_after"] == inspection["belief_before"]
 
 
+@pytest.mark.thorough
 def test_patch_that_hangs_times_out(projects: Projects) -> None:
     proposer = PROPOSER.replace("import os; os._exit(3)", "while True: pass")
     project = projects.buggy({"conftest.py": proposer.replace('"half"', '"no"')})
@@ -99,6 +100,7 @@ def test_patch_that_changes_nothing_leaves_the_failures(proposed: Run) -> None:
     assert {test["verdict"] for test in inspection["tests"]} == {"fail"}
 
 
+@pytest.mark.thorough
 def test_patch_of_a_module_body_is_run_behind_the_overlay(projects: Projects) -> None:
     files = {
         "table.py": "RATES = {'a': 1, 'b': 3}\n\n\ndef rate(name):\n    return RATES[name]\n",
@@ -139,6 +141,7 @@ def test_patch_of_a_module_body_is_run_behind_the_overlay(projects: Projects) ->
     assert "'b': 3" in (project.root / "table.py").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_test_that_fails_once_is_reported_as_flaky(projects: Projects) -> None:
     tests = """
         import pathlib
@@ -168,6 +171,7 @@ def test_test_that_fails_once_is_reported_as_flaky(projects: Projects) -> None:
     assert "so no suspect is named" in page.read_text("utf-8")
 
 
+@pytest.mark.thorough
 def test_fault_beside_a_flaky_test_is_still_found(projects: Projects) -> None:
     tests = """
         import pathlib
@@ -190,6 +194,7 @@ def test_fault_beside_a_flaky_test_is_still_found(projects: Projects) -> None:
     assert "calc.py add" in run.names()[:2]
 
 
+@pytest.mark.thorough
 def test_two_mistakes_that_share_code_are_two_faults_with_an_edit_each(
     projects: Projects,
 ) -> None:
@@ -282,6 +287,7 @@ KINDS_OF_ADD = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("line", "options", "edited"), KINDS_OF_ADD.values(), ids=KINDS_OF_ADD)
 def test_function_that_reaches_out_is_not_edited(
     projects: Projects, line: str, options: tuple[str, ...], edited: bool

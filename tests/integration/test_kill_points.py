@@ -264,6 +264,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CASES)
 def test_kill_at_each_point_loses_nothing(tmp_path: Path, name: str) -> None:
     assert n_kills(tmp_path, CASES[name]) >= CASES[name].least, "points are missed"

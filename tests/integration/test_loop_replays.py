@@ -147,6 +147,7 @@ def verdict(project: Project, *args: str) -> Mapping[str, Any]:
     return found
 
 
+@pytest.mark.thorough
 def test_verdict_on_loops_is_a_line_of_json_of_every_run(project: Project) -> None:
     first = verdict(project)
     for attempt in ATTEMPTS[:2]:

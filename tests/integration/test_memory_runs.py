@@ -324,6 +324,7 @@ def test_experiment_shows_advice_in_one_arm_only(project: Project, arm: str) -> 
     assert count(project, f"SELECT count(*) FROM run WHERE arm = '{arm}'") == 1
 
 
+@pytest.mark.thorough
 def test_workers_of_xdist_begin_one_record(project: Project) -> None:
     pytest.importorskip("xdist", reason="pip install pytest-xdist")
 
@@ -357,6 +358,7 @@ def test_memory_that_cannot_be_used_costs_one_line(project: Project, how: str) -
         assert count(project, "SELECT count(*) FROM bug") == 1
 
 
+@pytest.mark.thorough
 def test_disk_that_is_full_costs_one_line_and_no_record(project: Project) -> None:
     project.run("-q")
     full = "resource.setrlimit(resource.RLIMIT_FSIZE, (16_384, 16_384))"
@@ -459,6 +461,7 @@ def test_machine_that_saw_no_run_before_knows_flaky_from_mended(
     assert "flaky" in "\n".join(project.run("-q", memory, env={"GOOD": "1"}).section)
 
 
+@pytest.mark.thorough
 def test_patches_that_failed_are_not_tried_again_on_the_same_code(project: Project) -> None:
     edit(project, "knots.py", "[0] * n", "[0] * n + [n]")
     before = project.localize(*INSPECTED)
@@ -565,6 +568,7 @@ def test_guard_of_a_library_is_offered_to_its_caller(project: Project) -> None:
     assert "quantiles needs n >= 1: check it first at curve.py:8 in curve" in told
 
 
+@pytest.mark.thorough
 def test_patch_is_tried_again_if_any_file_of_the_project_was_edited(projects: Projects) -> None:
     project = projects.make(REACHED_BY_MUTANTS)
     project.localize("--bayesloc")

@@ -60,6 +60,7 @@ def split(projects: Projects, recorded_jobs: Project) -> Project:
     return projects.copy_of(recorded_jobs)
 
 
+@pytest.mark.thorough
 def test_a_suite_that_was_split_is_ranked_as_a_whole(split: Project) -> None:
     whole = split.localize(*INSPECTED)
 
@@ -75,6 +76,7 @@ def test_a_suite_that_was_split_is_ranked_as_a_whole(split: Project) -> None:
     assert "no tests ran" in run.stdout
 
 
+@pytest.mark.thorough
 def test_the_command_gives_the_rest_to_pytest(split: Project) -> None:
     run = split.run(
         "jobs", "--report=html:all.html", "--", "--bayesloc-inspections=0", "-q",
@@ -157,6 +159,7 @@ def test_failure_of_another_environment_is_ranked_and_not_inspected(buggy_projec
     assert run.stdout.count("(other-environment)") == 1
 
 
+@pytest.mark.thorough
 def test_four_shards_are_ranked_as_one_run(demo: Project) -> None:
     whole = demo.localize("--bayesloc-inspections=0")
     listed = demo.run("-q", "--collect-only", "-p", "no:bayesloc").stdout.splitlines()
@@ -170,6 +173,7 @@ def test_four_shards_are_ranked_as_one_run(demo: Project) -> None:
     assert [fault["ranking"] for fault in run.faults] == [f["ranking"] for f in whole.faults]
 
 
+@pytest.mark.thorough
 def test_results_of_a_matrix_become_one_page(buggy_project: Project) -> None:
     for name in ("py311", "py313"):
         buggy_project.run("-q", f"--bayesloc-report=json:{name}.json")
@@ -186,6 +190,7 @@ def test_results_of_a_matrix_become_one_page(buggy_project: Project) -> None:
     assert fault["stop_reason"].endswith("(in py311, py313)")
 
 
+@pytest.mark.thorough
 def test_what_is_neither_is_refused_in_a_line(buggy_project: Project) -> None:
     (buggy_project.root / "other.json").write_text(json.dumps({"schema": "x/1"}), encoding="utf-8")
 

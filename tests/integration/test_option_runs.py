@@ -168,6 +168,7 @@ def test_help_takes_45_lines_at_most(shared_buggy_project: Project) -> None:
     assert 30 < len(ours) - len(others) <= 45
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("pydantic", "why"),
     [

@@ -75,6 +75,7 @@ def _spoiled(run: Run) -> list[dict[str, Any]]:
     return [entry for fault in run.faults for entry in fault["spoiled"]]
 
 
+@pytest.mark.thorough
 def test_test_that_spoils_a_later_one_is_found(run: Run) -> None:
     (spoiled,) = _spoiled(run)
 
@@ -106,6 +107,7 @@ def test_changed_state_is_named_with_its_writer(run: Run) -> None:
     ) in text
 
 
+@pytest.mark.thorough
 @pytest.mark.one_python
 def test_test_that_writes_the_state_itself_is_the_writer(projects: Projects) -> None:
     earlier = """
@@ -181,6 +183,7 @@ def test_test_that_passes_after_the_earlier_ones_is_flaky(projects: Projects) ->
     assert run.faults[0]["stop_reason"].endswith("flaky, not localized further")
 
 
+@pytest.mark.thorough
 def test_only_tests_of_the_same_worker_are_looked_through(projects: Projects) -> None:
     project = projects.make(SHOP)
     names = " ".join(["tests/test_b.py", "tests/test_a.py"])
@@ -194,6 +197,7 @@ def test_only_tests_of_the_same_worker_are_looked_through(projects: Projects) ->
     assert " -n0 " in spoiled["command"]
 
 
+@pytest.mark.thorough
 @pytest.mark.one_python
 def test_variable_is_named_by_the_module_that_makes_it(projects: Projects) -> None:
     later = """
@@ -212,6 +216,7 @@ def test_variable_is_named_by_the_module_that_makes_it(projects: Projects) -> No
     assert spoiled["n_changed"] == 1
 
 
+@pytest.mark.thorough
 def test_environment_that_a_fixture_leaves_changed_is_named(projects: Projects) -> None:
     files = {
         "tests/conftest.py": """
@@ -246,6 +251,7 @@ def test_environment_that_a_fixture_leaves_changed_is_named(projects: Projects) 
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.one_python
 def test_fault_beside_a_spoiled_test_is_still_localized(projects: Projects) -> None:
     later = """

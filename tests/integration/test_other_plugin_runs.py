@@ -71,6 +71,7 @@ def _coverage(project: Project) -> dict[str, Any]:
     return {"totals": document["totals"], "files": files}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("branch", [(), ("--cov-branch",)], ids=["lines", "branches"])
 @pytest.mark.parametrize("ours", [(), INSPECTED], ids=["plain", "inspected"])
 def test_pytest_cov_measures_the_same_with_and_without_us(
@@ -89,6 +90,7 @@ def test_pytest_cov_measures_the_same_with_and_without_us(
     assert "calc.py add" in run.names()[:3]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("percent", [50, 99])
 def test_coverage_is_enough_or_not_as_without_us(projects: Projects, percent: int) -> None:
     project = projects.make({"calc.py": "def one():\n    return 1\n\n\ndef two():\n    return 2\n"})
@@ -105,6 +107,7 @@ def test_coverage_is_enough_or_not_as_without_us(projects: Projects, percent: in
     assert run.ret == without.ret == int(percent == 99)
 
 
+@pytest.mark.thorough
 def test_contexts_of_pytest_cov_are_the_same_with_and_without_us(
     projects: Projects,
 ) -> None:
@@ -131,6 +134,7 @@ def _tests_of(measured: Mapping[str, Any]) -> dict[tuple[str, str], set[str]]:
     }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("branch", [(), ("--branch",)], ids=["lines", "branches"])
 def test_coverage_run_measures_the_same_with_and_without_us(
     projects: Projects, branch: tuple[str, ...]
@@ -194,6 +198,7 @@ CHILDREN = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(COVERAGE < (7, 10), reason="that patch came with coverage.py 7.10")
 @pytest.mark.parametrize("ours", [(), INSPECTED], ids=["plain", "inspected"])
 def test_child_processes_count_where_they_are_measured(
@@ -217,6 +222,7 @@ def test_child_processes_count_where_they_are_measured(
     assert not ours or "child processes" in run.faults[0]["stop_reason"]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(COVERAGE < (7, 10), reason="that patch came with coverage.py 7.10")
 def test_inspections_add_nothing_to_what_child_processes_are_measured_in(
     projects: Projects,
@@ -231,6 +237,7 @@ def test_inspections_add_nothing_to_what_child_processes_are_measured_in(
     assert len(list(project.root.glob(".coverage.*"))) == n_children + 1
 
 
+@pytest.mark.thorough
 def test_no_cover_of_pytest_cov_is_no_trouble(projects: Projects) -> None:
     tests = """
         import pytest
@@ -269,6 +276,7 @@ def distributed_project(projects: Projects) -> Project:
     return project
 
 
+@pytest.mark.thorough
 def test_distributed_run_gives_a_ranking(distributed_project: Project) -> None:
     run = distributed_project.localize("-n2", lean=False)
 
@@ -277,6 +285,7 @@ def test_distributed_run_gives_a_ranking(distributed_project: Project) -> None:
     assert run.document["session"]["n_passed"] == 8
 
 
+@pytest.mark.thorough
 def test_distributed_run_is_inspected(distributed_project: Project) -> None:
     run = distributed_project.localize("-n2", *INSPECTED, lean=False)
 
@@ -285,6 +294,7 @@ def test_distributed_run_is_inspected(distributed_project: Project) -> None:
     assert "own-fault" not in run.output
 
 
+@pytest.mark.thorough
 def test_counts_of_a_distributed_run_are_those_of_a_plain_one(
     distributed_project: Project,
 ) -> None:
@@ -294,6 +304,7 @@ def test_counts_of_a_distributed_run_are_those_of_a_plain_one(
     assert two.row("total")["counts"] == one.row("total")["counts"]
 
 
+@pytest.mark.thorough
 def test_distributed_green_run_prints_nothing(green_project: Project) -> None:
     run = green_project.run("-q", "-n2", "--bayesloc", lean=False)
 
@@ -301,6 +312,7 @@ def test_distributed_green_run_prints_nothing(green_project: Project) -> None:
     assert "bayesloc" not in run.output
 
 
+@pytest.mark.thorough
 def test_worker_that_dies_costs_a_note_and_no_more(projects: Projects) -> None:
     project = projects.buggy()
     project.write({"test_dying.py": "import os\n\n\ndef test_dying():\n    os._exit(3)\n"})
@@ -316,6 +328,7 @@ def test_worker_that_dies_costs_a_note_and_no_more(projects: Projects) -> None:
 # -- other company
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [(), ("--hypothesis-seed=7",)], ids=["any", "seed"])
 def test_hypothesis_tests_are_localized(projects: Projects, seed: tuple[str, ...]) -> None:
     tests = """
@@ -346,6 +359,7 @@ def test_hypothesis_tests_are_localized(projects: Projects, seed: tuple[str, ...
     assert not run.faults[0]["flaky"]
 
 
+@pytest.mark.thorough
 def test_inspections_add_no_examples_to_the_database_of_hypothesis(
     projects: Projects,
 ) -> None:
@@ -393,6 +407,7 @@ def test_code_executed_in_threads_is_recorded(projects: Projects) -> None:
     assert run.row("add")["counts"]["ef"] == 1
 
 
+@pytest.mark.thorough
 def test_capture_may_be_off(buggy_project: Project) -> None:
     tests = buggy_project.read("test_calc.py").replace(
         "test_add():", "test_add():\n    print('noise')"
@@ -405,6 +420,7 @@ def test_capture_may_be_off(buggy_project: Project) -> None:
     assert run.stdout.count("noise") == 1
 
 
+@pytest.mark.thorough
 def test_run_without_terminal_plugin_writes_its_report(buggy_project: Project) -> None:
     run = buggy_project.run(
         "-p", "no:terminal", "--bayesloc", "--bayesloc-report=json", "--bayesloc-threshold=0.999"
@@ -415,6 +431,7 @@ def test_run_without_terminal_plugin_writes_its_report(buggy_project: Project) -
     assert run.output == ""
 
 
+@pytest.mark.thorough
 def test_run_without_cache_is_complete(buggy_project: Project) -> None:
     run = buggy_project.localize("-p", "no:cacheprovider", *INSPECTED)
 
@@ -430,6 +447,7 @@ def test_first_failure_may_end_the_run(shared_buggy_project: Project) -> None:
     assert run.ret == 1
 
 
+@pytest.mark.thorough
 def test_only_last_failures_may_be_run(buggy_project: Project) -> None:
     buggy_project.run("-q", "--no-bayesloc")
 
@@ -440,6 +458,7 @@ def test_only_last_failures_may_be_run(buggy_project: Project) -> None:
     assert "calc.py add" in run.names()[:2]
 
 
+@pytest.mark.thorough
 def test_inspections_leave_the_last_failures_alone(buggy_project: Project) -> None:
     buggy_project.run("-q", *INSPECTED)
 
@@ -465,6 +484,7 @@ def test_one_test_may_be_named(shared_buggy_project: Project) -> None:
     assert not run.faults[0]["flaky"]
 
 
+@pytest.mark.thorough
 def test_importlib_mode_is_inspected(buggy_project: Project) -> None:
     buggy_project.write(
         {"pytest.ini": "[pytest]\npythonpath = .\naddopts = --import-mode=importlib\n"}
@@ -500,6 +520,7 @@ def loaded_project(projects: Projects) -> Project:
     return project
 
 
+@pytest.mark.thorough
 def test_junit_file_is_that_of_the_main_run(loaded_project: Project) -> None:
     text = (loaded_project.root / "junit.xml").read_text(encoding="utf-8")
 
@@ -530,6 +551,7 @@ def test_no_file_but_those_that_were_asked_for_appears(loaded_project: Project) 
     }
 
 
+@pytest.mark.thorough
 def test_distribution_in_the_ini_file_is_not_repeated(projects: Projects) -> None:
     project = projects.buggy({"pytest.ini": "[pytest]\naddopts = -n2 --cov=. --cov-report=\n"})
 
@@ -542,6 +564,7 @@ def test_distribution_in_the_ini_file_is_not_repeated(projects: Projects) -> Non
 # -- tools that take what we would use
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
 @pytest.mark.parametrize("options", [(), ("--cov-context=test",), ("--cov-branch",)])
 def test_core_of_coverage_on_events_measures_the_same_with_and_without_us(
@@ -560,6 +583,7 @@ def test_core_of_coverage_on_events_measures_the_same_with_and_without_us(
     assert len(measured.findall(alone.stdout)) == 3
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
 def test_coverage_collects_where_no_slot_is_free(projects: Projects) -> None:
     conftest = """
@@ -577,6 +601,7 @@ def test_coverage_collects_where_no_slot_is_free(projects: Projects) -> None:
     assert run.names()[0] == "calc.py add"
 
 
+@pytest.mark.thorough
 def test_debugger_keeps_its_trace_function(projects: Projects) -> None:
     tests = """
         import sys

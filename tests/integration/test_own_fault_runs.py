@@ -47,6 +47,7 @@ def _broken(project: Project, module: str, owner: str, name: str) -> Project:
     return project.write({"conftest.py": BREAK.format(module=module, owner=owner, name=name)})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("where", LATE, ids=lambda where: where[2])
 def test_fault_of_ours_at_the_end_costs_one_warning(
     buggy_project: Project, where: tuple[str, str, str]
@@ -61,6 +62,7 @@ def test_fault_of_ours_at_the_end_costs_one_warning(
     assert "INTERNALERROR" not in run.output
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("where", EARLY, ids=lambda where: f"{where[1]}-{where[2]}")
 def test_fault_of_ours_while_recording_keeps_the_run(
     buggy_project: Project, where: tuple[str, str, str]
@@ -90,6 +92,7 @@ def test_fault_of_ours_leaves_a_green_run_green(green_project: Project) -> None:
     assert "bayesloc" not in run.output
 
 
+@pytest.mark.thorough
 def test_report_that_cannot_be_drawn_costs_one_warning(buggy_project: Project) -> None:
     project = _broken(buggy_project, "pytest_bayesloc.report.html", "", "render")
 
@@ -100,6 +103,7 @@ def test_report_that_cannot_be_drawn_costs_one_warning(buggy_project: Project) -
     assert "(own-fault)" in run.stdout
 
 
+@pytest.mark.thorough
 def test_proposals_that_break_spare_the_ranking(buggy_project: Project) -> None:
     buggy_project.write(
         {
@@ -119,6 +123,7 @@ def test_proposals_that_break_spare_the_ranking(buggy_project: Project) -> None:
     assert "Traceback" not in run.output
 
 
+@pytest.mark.thorough
 def test_fault_of_ours_while_inspecting_spares_the_ranking(buggy_project: Project) -> None:
     project = _broken(buggy_project, "pytest_bayesloc.inspection.loop", "InspectionLoop", "run")
 
@@ -128,6 +133,7 @@ def test_fault_of_ours_while_inspecting_spares_the_ranking(buggy_project: Projec
     assert "(own-fault)" in run.stdout
 
 
+@pytest.mark.thorough
 def test_server_that_cannot_start_spares_the_ranking(buggy_project: Project) -> None:
     buggy_project.write(
         {
@@ -148,6 +154,7 @@ def test_server_that_cannot_start_spares_the_ranking(buggy_project: Project) -> 
     assert "Traceback" not in run.output
 
 
+@pytest.mark.thorough
 def test_python_that_cannot_be_started_again_spares_the_ranking(projects: Projects) -> None:
     conftest = """
         import sys

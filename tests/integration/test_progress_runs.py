@@ -56,6 +56,7 @@ def test_a_terminal_is_told_which_target_is_inspected_and_the_belief(
     assert "[100%]\x1b[0m\r\n" in seen
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("quiet", [True, False], ids=["quiet", "no terminal"])
 def test_progress_is_for_terminals_that_are_not_quiet(
     buggy_project: Project, *, quiet: bool
@@ -68,6 +69,7 @@ def test_progress_is_for_terminals_that_are_not_quiet(
     assert "inspection 1" not in seen
 
 
+@pytest.mark.thorough
 def test_a_terminal_is_told_each_commit_that_is_tried(buggy_project: Project) -> None:
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "all of it")):
         subprocess.run(["git", *words], cwd=buggy_project.root, check=True)

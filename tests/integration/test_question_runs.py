@@ -66,6 +66,7 @@ def questions(project: Project) -> Iterator[Questions]:
         yield questions
 
 
+@pytest.mark.thorough
 def test_suspects_their_evidence_and_their_code_are_told(questions: Questions) -> None:
     (fault,) = questions.ranking()["faults"]
     why = questions.why("net")
@@ -89,6 +90,7 @@ def test_values_calls_failure_and_changes_are_told(questions: Questions) -> None
     assert "+    return price ** rate" in changed["diffs"][0]
 
 
+@pytest.mark.thorough
 def test_edit_is_tried_in_memory(project: Project, questions: Questions) -> None:
     before = project.read("shop.py")
 
@@ -101,6 +103,7 @@ def test_edit_is_tried_in_memory(project: Project, questions: Questions) -> None
     assert project.read("shop.py") == before
 
 
+@pytest.mark.thorough
 def test_edit_is_tried_on_the_tests_of_its_own_fault(projects: Projects) -> None:
     files = {
         "a.py": "def one():\n    return 2\n",
@@ -155,6 +158,7 @@ def test_question_that_can_not_be_answered_is_refused(questions: Questions, name
         QUESTIONS[str(asked)](questions, *arguments)
 
 
+@pytest.mark.thorough
 def test_people_read_lines_and_programs_json(project: Project) -> None:
     lines = project.run("why", "net", python=ASK, lean=False)
     answer = project.run("--json", "evaluate", "shop.py", "5", "rate", python=ASK, lean=False)

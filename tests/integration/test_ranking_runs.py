@@ -87,6 +87,7 @@ def test_run_without_tests_prints_nothing(projects: Projects) -> None:
 # -- with inspections
 
 
+@pytest.mark.thorough
 def test_inspected_run_names_the_faulty_function_first(inspected: Run) -> None:
     assert inspected.section[1].startswith("Most likely: add (calc.py:1), ")
 
@@ -109,6 +110,7 @@ def test_inspected_run_keeps_the_exit_code(inspected: Run) -> None:
     assert inspected.outcomes == {"failed": 2, "passed": 4}
 
 
+@pytest.mark.thorough
 def test_inspected_run_prints_no_progress_when_output_is_no_terminal(inspected: Run) -> None:
     assert "bayesloc: inspection" not in inspected.output
     assert "\r" not in inspected.stdout
@@ -174,6 +176,7 @@ def test_number_of_inspections_is_a_limit(shared_buggy_project: Project) -> None
     assert run.faults[0]["stop_reason"] == "1 inspection made"
 
 
+@pytest.mark.thorough
 def test_results_of_two_runs_are_equal_but_for_times(shared_buggy_project: Project) -> None:
     arguments = ("--bayesloc", "--bayesloc-threshold=0.999", "--bayesloc-memory=off")
     once, again = (shared_buggy_project.localize(*arguments) for _ in range(2))
@@ -309,6 +312,7 @@ def wrong_data(projects: Projects) -> Run:
     return projects.make(SPLINE).localize("--bayesloc")
 
 
+@pytest.mark.thorough
 def test_test_that_owns_refused_data_is_first(wrong_data: Run) -> None:
     assert wrong_data.names()[0] == "test_spline.py test_cubic"
     assert wrong_data.document["ranking"][0]["is_test"]

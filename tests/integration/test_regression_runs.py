@@ -104,6 +104,7 @@ def test_changes_are_known_without_inspections_too(shop: Project) -> None:
     assert "UNCHANGED_SINCE_GREEN" in outcomes(run, "net")
 
 
+@pytest.mark.thorough
 def test_changes_that_only_break_together_are_both_named(shop: Project) -> None:
     edit(shop, "prices.py", "return price / rate", "return price / rate, 'EUR', 1")
     edit(shop, "prices.py", "return net(price) * 4", "return net(price)[0] * 5")
@@ -118,6 +119,7 @@ def test_changes_that_only_break_together_are_both_named(shop: Project) -> None:
     assert set(run.names(fault)[:2]) == {"prices.py net", "prices.py gross"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("old", "new", "where"),
     [
@@ -137,6 +139,7 @@ def test_change_of_what_an_import_executes_is_taken_back(
     assert "REVERT_REPAIRS" in outcomes(run, where)
 
 
+@pytest.mark.thorough
 def test_test_that_changed_while_the_code_did_not_is_the_suspect(shop: Project) -> None:
     edit(shop, "test_shop.py", '"gross: 6"', '"gross: 7"')
 
@@ -147,6 +150,7 @@ def test_test_that_changed_while_the_code_did_not_is_the_suspect(shop: Project) 
     assert "  likely cause: the test itself" in "\n".join(run.section)
 
 
+@pytest.mark.thorough
 def test_file_that_no_longer_parses_is_taken_back(shop: Project) -> None:
     edit(shop, "prices.py", "def gross(price):", "def gross(price:")
 
@@ -267,6 +271,7 @@ def test_method_that_has_gained_a_call_of_super_is_taken_back(projects: Projects
     assert "REVERT_REPAIRS" in outcomes(run, "Cart.size")
 
 
+@pytest.mark.thorough
 def test_workers_of_xdist_remember_together(projects: Projects) -> None:
     pytest.importorskip("xdist", reason="pip install pytest-xdist")
     project = projects.make(FILES)
@@ -406,6 +411,7 @@ def test_change_since_a_git_revision_is_named(committed: Project) -> None:
     assert "CHANGED_SINCE_GREEN" in outcomes(run, "net")
 
 
+@pytest.mark.thorough
 def test_change_that_is_not_committed_is_taken_back(committed: Project) -> None:
     edit(committed, "prices.py", "return price / rate", "return price - rate - 1")
     edit(committed, "texts.py", 'return f"{name}: {price:g}"', 'return name + f": {price:g}"')
@@ -417,6 +423,7 @@ def test_change_that_is_not_committed_is_taken_back(committed: Project) -> None:
     assert "UNCHANGED_SINCE_GREEN" in outcomes(run, "gross")
 
 
+@pytest.mark.thorough
 def test_commit_since_which_the_tests_fail_is_found(committed: Project) -> None:
     """Also below a merge, which git looks at by what it brought."""
     edit(committed, "prices.py", "return net(price) * 4", "return 4 * net(price)")
@@ -455,6 +462,7 @@ def test_code_of_a_file_that_is_new_since_is_not_called_unchanged(committed: Pro
     assert not outcomes(run, "halved") & {"CHANGED_SINCE_GREEN", "UNCHANGED_SINCE_GREEN"}
 
 
+@pytest.mark.thorough
 def test_test_that_changed_with_code_is_taken_back_alone(committed: Project) -> None:
     edit(committed, "prices.py", "return net(price) * 4", "return 4 * net(price)")
     edit(committed, "test_shop.py", '"gross: 6"', '"gross: 7"')
@@ -477,6 +485,7 @@ def test_test_answers_for_what_stands_inside_it(projects: Projects) -> None:
     assert outcomes(run, "test_a") >= {"CHANGED_SINCE_GREEN", "REVERT_REPAIRS"}
 
 
+@pytest.mark.thorough
 def test_new_test_says_nothing_of_changes(committed: Project) -> None:
     edit(committed, "texts.py", 'return f"{name}: {price:g}"', 'return name + f": {price:g}"')
     added = "\n\ndef test_new():\n    assert prices.gross(3) == 7\n"
@@ -490,6 +499,7 @@ def test_new_test_says_nothing_of_changes(committed: Project) -> None:
     assert all(fault["test_share"] > 0 for fault in run.faults)
 
 
+@pytest.mark.thorough
 def test_look_at_git_leaves_its_files_alone(committed: Project) -> None:
     edit(committed, "prices.py", "return price / rate", "return price - rate - 1")
     os.utime(committed.root / "texts.py", (1, 1))  # a refreshed index would say so
@@ -501,6 +511,7 @@ def test_look_at_git_leaves_its_files_alone(committed: Project) -> None:
     assert index.read_bytes() == before
 
 
+@pytest.mark.thorough
 def test_changed_parameter_of_a_test_is_the_change_since_it_passed(projects: Projects) -> None:
     cases = """
         import pytest

@@ -90,6 +90,7 @@ def lines(lines_project: Project) -> Run:
     return lines_project.localize("--bayesloc", "--bayesloc-threshold=0.999")
 
 
+@pytest.mark.thorough
 def test_start_and_end_lines_are_those_of_the_file(lines: Run, lines_project: Project) -> None:
     text = (lines_project.root / "lines.py").read_text(encoding="utf-8")
     spans = {

@@ -78,6 +78,7 @@ def _of(run: Run, qualname: str) -> dict[str, Any]:
     return inspection
 
 
+@pytest.mark.thorough
 def test_function_whose_result_suffices_repairs_and_its_caller_less(run: Run) -> None:
     assert _of(run, "rate")["outcome"] == "RETURN_REPAIRS"
     assert _of(run, "price")["outcome"] == "RETURN_REPAIRS_BY_CALLEE"

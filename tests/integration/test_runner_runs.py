@@ -259,6 +259,7 @@ def test_text_that_does_not_compile_is_unusable_and_costs_no_import(
         assert done.tests[node_id("b")].verdict is Verdict.NOT_RUN
 
 
+@pytest.mark.thorough
 def test_file_that_can_be_collected_under_a_patch_passes(
     project: Project, runner: ServerRunner
 ) -> None:

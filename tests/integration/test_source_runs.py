@@ -69,6 +69,7 @@ def test_source_may_be_the_name_of_a_package(projects: Projects) -> None:
     assert _code(run) == {"src/pkg/core.py", "src/pkg/generated.py"}
 
 
+@pytest.mark.thorough
 def test_source_may_be_the_name_of_an_installed_package(
     projects: Projects, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -97,6 +98,7 @@ def test_source_may_be_the_name_of_a_package_in_a_package(projects: Projects) ->
     assert _code(run) == {"pkg/sub/deep.py"}
 
 
+@pytest.mark.thorough
 def test_src_layout_needs_no_option(projects: Projects) -> None:
     files = {f"src/{name}": text for name, text in FILES.items() if name.startswith(("pkg", "oth"))}
     files["tests/test_all.py"] = FILES["tests/test_all.py"]

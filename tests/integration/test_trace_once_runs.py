@@ -142,6 +142,7 @@ def known(projects: Projects, traced: Project) -> Project:
     return projects.copy_of(traced)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", EDITS)
 def test_edit_traces_what_it_concerns_and_the_ranking_is_that_of_a_full_trace(
     known: Project, name: str
@@ -271,6 +272,7 @@ def test_helper_of_one_test_file_is_a_helper_of_those_that_name_it(projects: Pro
     assert n_traced(run) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("args", "env"),
     [
@@ -430,6 +432,7 @@ def test_mode_that_is_not_known_is_refused(known: Project) -> None:
     assert "--bayesloc-collect=sometimes is not known: expected auto, always" in run.stderr
 
 
+@pytest.mark.thorough
 def test_workers_trace_once_too(projects: Projects) -> None:
     project = projects.make({**FILES, **FAILING})
     project.run("-q", lean=False)
@@ -558,6 +561,7 @@ def test_memory_that_is_off_keeps_nothing(projects: Projects) -> None:
     assert not (project.root / ".bayesloc").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("branch", [(), ("--cov-branch",)], ids=["lines", "branches"])
 def test_coverage_of_others_is_whole_where_some_tests_are_known(
     projects: Projects, branch: tuple[str, ...]

@@ -26,6 +26,7 @@ def mended(projects: Projects) -> Project:
     return project
 
 
+@pytest.mark.thorough
 def test_what_one_machine_learned_advises_on_another(projects: Projects) -> None:
     project = mended(projects)
     said = project.run(EXPORT)

@@ -127,6 +127,7 @@ def test_settings_that_stay_in_the_project_need_no_trust(
     assert home.exists()
 
 
+@pytest.mark.thorough
 def test_unsafe_fix_is_not_applied_by_a_setting_of_the_project(
     projects: Projects, home: Path
 ) -> None:

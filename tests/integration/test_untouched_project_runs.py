@@ -71,6 +71,7 @@ def state(root: Path) -> dict[str, tuple[str, int, int]]:
     }
 
 
+@pytest.mark.thorough
 def test_inspections_change_no_file_and_add_none(projects: Projects) -> None:
     project = projects.buggy(MODULE_LEVEL)
     before = state(project.root)
@@ -81,6 +82,7 @@ def test_inspections_change_no_file_and_add_none(projects: Projects) -> None:
     assert state(project.root) == before
 
 
+@pytest.mark.thorough
 def test_inspections_add_no_byte_code_but_that_of_the_run_itself(
     projects: Projects,
 ) -> None:
@@ -94,6 +96,7 @@ def test_inspections_add_no_byte_code_but_that_of_the_run_itself(
     assert {p: p.read_bytes() for p in project.root.rglob("*.pyc")} == before
 
 
+@pytest.mark.thorough
 @pytest.mark.one_python
 def test_modules_of_servers_are_compiled_once_unless_python_is_told_to_keep_nothing(
     buggy_project: Project, tmp_path: Path
@@ -117,6 +120,7 @@ def test_temporary_files_are_removed(buggy_project: Project, tmp_path: Path) -> 
     assert [p.name for p in tmp_path.iterdir() if not p.name.startswith("pytest-of-")] == []
 
 
+@pytest.mark.thorough
 def test_run_on_a_read_only_tree_is_complete(
     projects: Projects, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -208,6 +212,7 @@ def _processes(project: Project) -> list[str]:
     return [command for command in found if command]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs /proc, which Linux has")
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
 def test_killed_run_leaves_neither_changes_nor_processes(
@@ -231,6 +236,7 @@ def test_killed_run_leaves_neither_changes_nor_processes(
     assert set(after) - set(before) == {"beats", "slow"}
 
 
+@pytest.mark.thorough
 def test_interrupted_run_prints_the_section_and_no_traceback(
     projects: Projects, tmp_path: Path
 ) -> None:

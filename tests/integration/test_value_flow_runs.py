@@ -68,6 +68,7 @@ def knots_in_an_attribute(projects: Projects) -> Run:
     return localized(projects, CURVE, tests)
 
 
+@pytest.mark.thorough
 def test_test_that_put_refused_knots_into_an_attribute_is_first(
     knots_in_an_attribute: Run,
 ) -> None:
@@ -83,6 +84,7 @@ def test_check_that_refused_an_attribute_is_said_to_be_a_guard(knots_in_an_attri
     ]
 
 
+@pytest.mark.thorough
 def test_test_that_put_refused_objects_into_a_list_is_first(projects: Projects) -> None:
     code = (
         CURVE
@@ -125,6 +127,7 @@ def test_test_that_put_refused_objects_into_a_list_is_first(projects: Projects) 
     assert blames_the_data_of(localized(projects, code, tests), "test_weighted_middle")
 
 
+@pytest.mark.thorough
 def test_test_that_handed_refused_knots_to_a_factory_is_first(projects: Projects) -> None:
     code = (
         CURVE
@@ -212,12 +215,14 @@ VALIDATED = """
     """
 
 
+@pytest.mark.thorough
 def test_test_whose_data_a_validator_with_rules_of_its_own_refused_is_first(
     projects: Projects,
 ) -> None:
     assert blames_the_data_of(localized(projects, VALIDATOR, VALIDATED), "test_cubic")
 
 
+@pytest.mark.thorough
 def test_test_whose_data_was_refused_by_a_check_that_another_error_hides_is_first(
     projects: Projects,
 ) -> None:
@@ -317,6 +322,7 @@ CONVERTED = """
     """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [(), ("--bayesloc",)])
 def test_code_that_handed_a_refused_value_over_is_before_the_check(
     projects: Projects, options: tuple[str, ...]
@@ -328,6 +334,7 @@ def test_code_that_handed_a_refused_value_over_is_before_the_check(
     assert names.index("curve.py total") < names.index("curve.py as_cents")
 
 
+@pytest.mark.thorough
 def test_code_that_handed_one_of_two_values_over_in_a_line_is_before_the_check(
     projects: Projects,
 ) -> None:
@@ -363,6 +370,7 @@ def test_code_that_handed_a_refused_value_over_is_first_where_no_name_speaks_for
     assert "GUARD_NAMES_CALLER" in {item["outcome"] for item in evidence}
 
 
+@pytest.mark.thorough
 def test_test_that_put_refused_knots_into_a_dict_is_first(projects: Projects) -> None:
     code = (
         CURVE

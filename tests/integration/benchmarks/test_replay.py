@@ -10,7 +10,7 @@ import pytest
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
-pytestmark = pytest.mark.one_python
+pytestmark = [pytest.mark.one_python, pytest.mark.thorough]
 
 
 @pytest.mark.parametrize("words", [("breaks",), ("weakened",), ("same", "command"), ("look",)])
