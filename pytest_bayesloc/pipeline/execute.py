@@ -31,6 +31,11 @@ MAX_SERVERS = 4  # on this machine, where nobody says how many
 MAX_CHANGES = 10
 MAX_TESTS = 5
 LIMIT_S = 10.0  # of one re-run: where it takes longer it is not cheap
+NO_FORK = (
+    "This platform can't fork, so each re-run of tests starts a process of its own, which takes a "
+    "second or more. Recording, ranking, memory and advice are as elsewhere. Give more seconds by "
+    "--bayesloc-budget if too little was inspected. (no-fork)"
+)
 
 
 def open_pool(context: Context, tests: Sequence[str], texts: Mapping[str, str]) -> Pool:
@@ -72,6 +77,8 @@ def _open(context: Context, transports: list[Transport]) -> None:
     """Open what was asked for; what can't be is left out while there is another transport."""
     command = command_for(context.config, context.launch.path, context.launch.environment)
     if is_local(context):
+        if not hasattr(os, "fork"):
+            context.note(NO_FORK)
         transports.append(local_transport(command))
         return
     failed = []

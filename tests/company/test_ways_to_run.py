@@ -240,15 +240,16 @@ def test_file_in_a_syntax_that_is_not_known_yet_is_no_trouble(projects: Projects
 
 
 def test_without_fork_each_inspection_has_a_process_of_its_own(projects: Projects) -> None:
-    project = projects.buggy()
+    project = projects.buggy({"lib/sitecustomize.py": "import os\n\ndel os.fork\n"})
 
     run = project.localize(
         "--bayesloc",
         "--bayesloc-threshold=0.999",
         "--bayesloc-inspections=3",
-        env={"PYTEST_BAYESLOC_FORK": "off"},
+        env={"PYTHONPATH": str(project.root / "lib")},
     )
 
     assert run.names()[0] == "calc.py add"
     assert run.inspections
+    assert run.stdout.count("(no-fork)") == 1
     assert "own-fault" not in run.output

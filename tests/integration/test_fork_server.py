@@ -15,6 +15,8 @@ FORGETFUL = True
 TEST = """
     import json, os, sys
 
+    FDS = os.listdir("/proc/self/fd")
+
 
     def test_says_how_it_was_started():
         state = {
@@ -27,7 +29,8 @@ TEST = """
             "environment": dict(os.environ),
             "input": sys.__stdin__.read(),
             "encodings": [stream.encoding for stream in (sys.__stdout__, sys.__stderr__)],
-            "descriptors": sorted(os.listdir("/proc/self/fd")),
+            # libffi, which ctypes loads, may keep its own file open.
+            "descriptors": sum("libffi" not in os.path.realpath(f"/proc/self/fd/{n}") for n in FDS),
         }
         with open("state.json", "w") as stream:
             json.dump(state, stream)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from inspect import CO_OPTIMIZED
 from typing import TYPE_CHECKING, Any
 
@@ -246,9 +247,10 @@ def test_unpatched_functions_stay_the_same_and_the_patched_one_is_found_again(te
     new = {key_of(c): c for c in codes_in(compile_patched(text, patched, "m.py"))}
     target = next(u for u in source.units if u.location.qualname in ("f", "Holder.f"))
 
-    # What can't be reached the compiler may leave out, until a patch lies between.
+    # What can't be reached the compiler may leave out, until a patch lies between; from 3.14 on
+    # it also leaves it out behind a patch.
     more = set(filter(is_written, new)).symmetric_difference(filter(is_written, old))
-    assert more.isdisjoint(old)
+    assert sys.version_info >= (3, 14) or more.isdisjoint(old)
     assert all(target.first_line < line <= target.location.end_line for line, _ in more)
     for key, code in old.items():
         if key[1] in ("before", "after"):

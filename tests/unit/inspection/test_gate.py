@@ -233,7 +233,7 @@ REFUSED = [
     ("assert time.time()", "uses `time.time`"),
     ("assert collections._sys.modules", "uses `collections._sys.modules`"),
     ("assert enum.bltns.exec('x')", "looks at `exec`"),
-    ("assert dataclasses.inspect.stack()", "uses `dataclasses.inspect`"),
+    ("assert json.codecs.lookup(x)", "uses `json.codecs`"),
     ("assert statistics.random.random()", "uses `random`"),
     ("assert (i for i in x).gi_frame.f_builtins['exec']('x')", "looks at `f_builtins`"),
     ("assert \U0001d4ee\U0001d501\U0001d4ee\U0001d4ec('x') is None", "uses `exec`"),
