@@ -24,8 +24,6 @@ from pytest_bayesloc.fixes.apply import (
 )
 from pytest_bayesloc.fixes.check import patch_of
 from pytest_bayesloc.fixes.definition import ToolOrigin, definitions_in, load_tool
-from pytest_bayesloc.fixes.run import run_program
-from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.pipeline.context import FOLDER, open_memory, own_folder, replace_text
 from pytest_bayesloc.spectrum.sources import FileKind
@@ -194,6 +192,9 @@ def journal(rootdir: Path) -> Journal:
 
 def tools_of(config: pytest.Config, note: Note) -> list[Tool]:
     """All tools, those of the package first; one that can't be read costs a note."""
+    # Imported here: each red run keeps what it learned of tools, and few runs search for a fix.
+    from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
+
     return [
         *PACKAGE_TOOLS,
         *_read(_offered(config, note), ToolOrigin.PLUGIN, note),
@@ -218,6 +219,8 @@ def _offered(config: pytest.Config, note: Note) -> Sequence[Path]:
 def _read(
     paths: Sequence[Path], origin: ToolOrigin, note: Note, config: pytest.Config | None = None
 ) -> Iterator[Tool]:
+    from pytest_bayesloc.fixes.run import run_program
+
     for path in paths:
         try:
             tool = replace(load_tool(path, config and config.rootpath), origin=origin)
