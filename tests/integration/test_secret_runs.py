@@ -165,3 +165,18 @@ def test_marks_on_lines_hold_no_secret_and_a_setting_shows_all(
     assert leaks("\n".join(marks)) == []
     assert len(leaks(json.dumps(shown.document))) > 20
     assert not any("withheld" in note for note in shown.document["partial"])
+
+
+@pytest.mark.parametrize(("glob", "is_told"), [("*.txt", True), ("calc.*", False)])
+def test_prompt_of_the_page_holds_no_code_of_a_file_that_is_never_sent(
+    shared_buggy_project: Project, glob: str, is_told: bool
+) -> None:
+    page = shared_buggy_project.root.parent / f"{is_told}.html"
+
+    shared_buggy_project.run(
+        "-q", f"--bayesloc-report=html:{page}", f"--bayesloc-llm-never-send={glob}"
+    )
+
+    prompt = page.read_text(encoding="utf-8").partition('id="prompt-text"')[2]
+    assert "test_add" in prompt.partition("</pre>")[0]
+    assert ("return a - b" in prompt.partition("</pre>")[0]) is is_told
