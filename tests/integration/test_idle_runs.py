@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.integration.conftest import Project
 
 FRESH = True  # what a fork begins with is imported already
-COSTLY = ("jinja2", "openai", "sqlalchemy", "pytest_bayesloc.inspection")
+COSTLY = ("jinja2", "networkx", "openai", "sqlalchemy", "pytest_bayesloc.inspection")
 LIST_MODULES = """
 import sys
 
