@@ -39,6 +39,8 @@ class Ranked:
         lines: Its executed lines, ascending.
         evidence: What moved it, strongest first.
         values: Parameter or ``return`` to what was seen in passing and in failing calls.
+        call_path: The shortest recorded calls from a failing test to it, both included; empty
+            where none are known.
     """
 
     rank: int
@@ -51,6 +53,7 @@ class Ranked:
     lines: tuple[RankedLine, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     values: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    call_path: tuple[Location, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

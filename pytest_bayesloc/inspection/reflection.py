@@ -6,7 +6,8 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from math import inf
 from types import MappingProxyType
 
@@ -199,7 +200,7 @@ def innocents(
     return frozenset(excused - accused)
 
 
-def golden_rule(calls: Sequence[Call], violating: Container[int]) -> frozenset[Location]:
+def golden_rule(calls: Sequence[Call], violating: AbstractSet[int]) -> frozenset[Location]:
     """Return the locations that a callee excuses.
 
     A call is excused if something that it called, directly or through others, returned a value
@@ -215,18 +216,14 @@ def golden_rule(calls: Sequence[Call], violating: Container[int]) -> frozenset[L
     Reference:
         docs/model.md, section "Golden rule of callees".
     """
+    if not violating:
+        return frozenset()
+    from pytest_bayesloc.ranking import graph
+
+    made = graph.graph_of((call.caller, i) for i, call in enumerate(calls) if call.caller >= 0)
     exits = [inf if call.left < 0 else call.left for call in calls]
-    # Per call, the earliest exit of a violating call below it. Backwards, callees come before
-    # their callers, so one pass reaches callees of callees.
-    below = [inf] * len(calls)
-    for i, call in reversed(list(enumerate(calls))):
-        if call.caller >= 0:
-            own = exits[i] if i in violating else inf
-            below[call.caller] = min(below[call.caller], below[i], own)
-    excused, unexcused = set[Location](), set[Location]()
-    for i, call in enumerate(calls):
-        if below[i] < exits[i]:
-            excused.add(call.location)
-        elif i in violating:
-            unexcused.add(call.location)
-    return frozenset(excused - unexcused)
+    excused = {
+        above for i in violating for above in graph.above(made, i) if exits[i] < exits[above]
+    }
+    unexcused = {calls[i].location for i in violating - excused}
+    return frozenset(calls[i].location for i in excused) - unexcused

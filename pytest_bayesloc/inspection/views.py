@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -51,8 +51,8 @@ class Views:
         return TargetContext(
             target=self._suspect(case, target),
             test=self._test(failure),
-            callers=tuple(map(self._code, _around(case, target, 1, 0))),
-            callees=tuple(map(self._code, _around(case, target, 0, 1))),
+            callers=tuple(map(self._code, _callers(case, target))),
+            callees=tuple(map(self._code, _callees(case, target))),
             values=self._values(case, target),
             invariants=tuple(
                 f"{'result' if i.at_exit else 'input'}: {i.words} (in {i.support} calls)"
@@ -74,7 +74,7 @@ class Views:
             said += [steady(run.error)] if run.error else []
             was = "failing" if node_id in case.failing else "passing"
             runs.append(f"{node_id} ({was} before): {'; '.join(said)}")
-        callees = [row for c in _around(case, patch.target, 0, 1) for row in self._values(case, c)]
+        callees = [row for c in _callees(case, patch.target) for row in self._values(case, c)]
         diff = patch.diff if self._read(patch.target.file) is not None else HIDDEN
         return replace(shown, diff=diff, runs=tuple(runs), callee_values=tuple(callees))
 
@@ -149,8 +149,17 @@ def candidates(case: Case) -> list[Location]:
     return [where for where, p in case.belief.top(N_CANDIDATES) if p > 0]
 
 
-def _around(case: Case, target: Location, mine: int, other: int) -> Iterable[Location]:
-    """Return callers of ``target`` (its side of an edge is 1) or callees (0), the busiest first."""
-    edges = [(n, edge[other]) for edge, n in case.recording.edges.items() if edge[mine] == target]
-    edges.sort(key=lambda item: (-item[0], item[1]))
-    return [where for _, where in edges if where != target][:N_AROUND]
+def _callers(case: Case, target: Location) -> list[Location]:
+    """Return functions that call ``target`` in the failing tests, the busiest first."""
+    from pytest_bayesloc.ranking import graph
+
+    found = graph.callers(graph.call_graph(case.recording.edges), target)
+    return [caller for caller, _ in found[:N_AROUND]]
+
+
+def _callees(case: Case, target: Location) -> list[Location]:
+    """Return functions that ``target`` calls in the failing tests, the busiest first."""
+    from pytest_bayesloc.ranking import graph
+
+    found = graph.callees(graph.call_graph(case.recording.edges), target)
+    return [callee for callee, _ in found[:N_AROUND]]

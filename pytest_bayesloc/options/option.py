@@ -56,7 +56,18 @@ PARTS = (
     "prompt",
     "redaction",
 )
-REPORT_KINDS = ("html", "json", "sarif", "gitlab", "markdown", "github", "junit")
+REPORT_KINDS = (
+    "html",
+    "json",
+    "sarif",
+    "gitlab",
+    "markdown",
+    "github",
+    "junit",
+    "graphml",
+    "dot",
+    "node-link",
+)
 COLLECT = ("auto", "always", "on-failure", "never")
 FIX_MODES = ("off", "suggest", "review", "apply", "undo", "tools")
 LLM_MODES = ("live", "replay", "record", DRY_RUN)

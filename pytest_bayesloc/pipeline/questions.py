@@ -10,6 +10,7 @@ import ast
 import inspect
 from collections.abc import Sequence  # noqa: TC003 - the server reads it from the annotations
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from threading import RLock
@@ -103,8 +104,8 @@ class Questions(ResultQuestions):
         passing = self._last.passing.get(name_of(where), [])[:N_RECORDED]
         return self._recorded(where, (*failing, *passing), detailed=where), failing, passing
 
-    def _edges_at(self, _where: Location) -> Mapping[tuple[Location, Location], int]:
-        return self._recorded(_where, self._fault_at(_where)[1][:N_RECORDED]).edges
+    def _calls_in_failing(self, _where: Location) -> Recording:
+        return self._recorded(_where, self._fault_at(_where)[1][:N_RECORDED])
 
     def _recorded(
         self, where: Location, tests: Sequence[str], detailed: Location | None = None
@@ -338,8 +339,10 @@ class CaseQuestions(ResultQuestions):
         recording, failing = self._case.recording, self._case.failing
         return recording, failing, [test for test in recording.calls if test not in failing]
 
-    def _edges_at(self, _where: Location) -> Mapping[tuple[Location, Location], int]:
-        return self._case.recording.edges
+    def _calls_in_failing(self, _where: Location) -> Recording:
+        recording, failing = self._case.recording, self._case.failing
+        calls = {test: made for test, made in recording.calls.items() if test in failing}
+        return replace(recording, calls=calls)
 
     def _location(self, place: str) -> tuple[Location, Any]:
         where, row = super()._location(place)

@@ -46,6 +46,9 @@ FILES = {
     "sarif": "bayesloc-report.sarif",
     "gitlab": "gl-code-quality-report.json",
     "markdown": "bayesloc-report.md",
+    "graphml": "bayesloc-calls.graphml",
+    "dot": "bayesloc-calls.dot",
+    "node-link": "bayesloc-calls.json",
 }
 MAX_BEFORE = 64 << 20  # bytes of a file that is read to be added to
 
@@ -313,13 +316,20 @@ def render(
         "github": lambda: markdown.summary(document, read_source, before),
         "junit": lambda: with_properties(before, document),
     }
-    return texts[kind]()
+    return texts[kind]() if kind in texts else _graph(kind, document)
 
 
 def _html(document: Document, read_source: ReadSource, prompt: str) -> str:
     from pytest_bayesloc.report import html  # Jinja is slow to import
 
     return html.render(document, read_source, prompt)
+
+
+def _graph(kind: str, document: Document) -> str:
+    from pytest_bayesloc.report import graphs  # so is networkx
+
+    texts = {"graphml": graphs.to_graphml, "dot": graphs.to_dot, "node-link": graphs.to_node_link}
+    return texts[kind](document)
 
 
 def _version() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from abc import ABC, abstractmethod
+from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_bayesloc.domain.errors import BayeslocError
@@ -19,10 +20,11 @@ from pytest_bayesloc.pipeline.run_files import FILE, LastRun, read_last
 from pytest_bayesloc.ranking.evidence.invariants import seen_values
 from pytest_bayesloc.ranking.faults import nearest_call
 from pytest_bayesloc.report.text import clip, one_line, percent, ratio
+from pytest_bayesloc.report.words import ARROW, way_of
 from pytest_bayesloc.spectrum.validity import written_ns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from pytest_bayesloc.domain.recording import Recording
@@ -33,6 +35,7 @@ Answer: TypeAlias = "dict[str, Any]"
 
 N_ITEMS = 20  # of a list
 N_LINES = 200  # of source
+N_WAYS = 3  # from failing tests to a function
 MAX_TEXT = 4_000  # characters of one text
 
 
@@ -107,6 +110,7 @@ class ResultQuestions(ABC):
             "probability": percent(row["posterior"]),
             "before_evidence": percent(row["prior"]),
             "executed_by": _executed_by(row["counts"]),
+            "reached_by": way_of(row),
             "evidence": reasons[:N_ITEMS],
             "inspections": tried[:N_ITEMS],
         }
@@ -182,17 +186,30 @@ class ResultQuestions(ABC):
         return self._clean(said)
 
     def calls(self, place: str) -> Answer:
-        """Name the callers and callees of a function, as seen in the failing tests.
+        """Name the callers and callees of a function, and the ways to it, in the failing tests.
 
         Args:
             place: FILE:LINE, or a qualified name.
         """
+        from pytest_bayesloc.ranking import graph
+
         where, _ = self._location(place)
-        edges = self._edges_at(where).items()
-        callers = [f"{a}, {n} calls" for (a, b), n in edges if b == where]
-        callees = [f"{b}, {n} calls" for (a, b), n in edges if a == where]
-        said = {"callers": callers[:N_ITEMS], "callees": callees[:N_ITEMS]}
-        return self._clean({"place": str(where), **said})
+        recording, name = self._calls_in_failing(where), str(where)
+        called = graph.call_graph(_named_calls(recording))
+        callers, callees = graph.callers(called, name), graph.callees(called, name)
+        further = graph.below(called, name).difference({name}, dict(callees))
+        ways = [graph.simple_paths(called, test, name, N_WAYS) for test in recording.calls]
+        shortest = sorted((way for own in ways for way in own), key=len)
+        said = {
+            "place": name,
+            "callers": [f"{caller}, {n} calls" for caller, n in callers[:N_ITEMS]],
+            "callees": [f"{callee}, {n} calls" for callee, n in callees[:N_ITEMS]],
+            "further_callees": sorted(further)[:N_ITEMS],
+            "recursive_with": sorted(graph.circle_of(called, name))[:N_ITEMS],
+            "reached_by": [ARROW.join(way) for way in shortest[:N_WAYS]],
+            "always_through": graph.always_passed(called, recording.calls, name)[:N_ITEMS],
+        }
+        return self._clean(said)
 
     def changes(self) -> Answer:
         """Show what changed since the failing tests last passed."""
@@ -243,8 +260,8 @@ class ResultQuestions(ABC):
         """Return the calls of a function, and the failing and passing tests that made them."""
 
     @abstractmethod
-    def _edges_at(self, _where: Location) -> Mapping[tuple[Location, Location], int]:
-        """Return the calls in failing tests, by caller and callee."""
+    def _calls_in_failing(self, _where: Location) -> Recording:
+        """Return the calls in failing tests."""
 
     def _edited(self, file: str, old: str, new: str) -> tuple[str, str, int]:
         """Return the text of a file, the text after an edit, and the line of the edit."""
@@ -354,6 +371,14 @@ class ResultQuestions(ABC):
             answer, lambda text: clip(self._redaction.clean(text), MAX_TEXT)
         )
         return cleaned
+
+
+def _named_calls(recording: Recording) -> dict[tuple[str, str], int]:
+    """Return how often each function was called by another, or by a test itself, by their names."""
+    calls = Counter({(str(a), str(b)): n for (a, b), n in recording.edges.items()})
+    for test, made in recording.calls.items():
+        calls.update((test, str(call.location)) for call in made if call.caller < 0)
+    return calls
 
 
 def _name(row: Document) -> str:

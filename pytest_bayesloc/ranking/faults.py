@@ -57,7 +57,7 @@ _NONE: Mapping[str, tuple[str, str]] = MappingProxyType({})
 def fault_of(case: Case) -> Fault:
     """Return what is known of a group of failing tests by now."""
     shown, test_share = listed(case)
-    ranking = rank(case, shown)
+    ranking = _with_call_paths(case, rank(case, shown))
     fault = Fault(
         failures=case.failures,
         origin=_origin(case, ranking),
@@ -208,38 +208,64 @@ def combine(faults: Sequence[Fault]) -> tuple[Ranked, ...]:
 def calls_around(
     faults: Sequence[Fault], cases: Sequence[Case]
 ) -> tuple[tuple[Location, Location, int], ...]:
-    """Return the recorded calls near the top suspects: caller, callee, number of calls."""
-    edges = {edge: n for case in cases for edge, n in _edges(case).items()}
+    """Return the recorded calls near the top suspects: caller, callee, number of calls.
+
+    The calls by which failing tests reached them are among these, however far they lead.
+    """
+    calls = {edge: n for case in cases for edge, n in _call_counts(case).items()}
+    rows = [row for fault in faults for row in fault.ranking]
     suspects = {row.location for fault in faults for row in fault.ranking[:N_CALL_SUSPECTS]}
-    return calls_near(edges, suspects) if edges else ()
+    ways = {where for row in rows if row.location in suspects for where in row.call_path}
+    return calls_near(calls, suspects, ways) if calls else ()
 
 
-def _edges(case: Case) -> Mapping[tuple[Location, Location], int]:
+def _call_counts(case: Case) -> Mapping[tuple[Location, Location], int]:
     """Return the recorded calls, those that failing tests make themselves included."""
-    edges = Counter(case.recording.edges)
-    tests = {(w.file, w.qualname): w for w in case.belief.probabilities if w.is_test}
+    calls = Counter(case.recording.edges)
+    for node_id, test in _test_locations(case).items():
+        made = case.recording.calls.get(node_id, ())
+        calls.update((test, call.location) for call in made if call.caller < 0)
+    return calls
+
+
+def _test_locations(case: Case) -> dict[str, Location]:
+    """Map the failing tests to their functions, as far as these are known."""
+    known = {(w.file, w.qualname): w for w in case.belief.probabilities if w.is_test}
+    tests = {}
     for node_id in case.failing:
         file, *names = node_id.partition("[")[0].split("::")
-        test = tests.get((file, ".".join(names)))
-        if test is not None:
-            calls = case.recording.calls.get(node_id, ())
-            edges.update((test, call.location) for call in calls if call.caller < 0)
-    return edges
+        if (file, ".".join(names)) in known:
+            tests[node_id] = known[file, ".".join(names)]
+    return tests
 
 
 def calls_near(
-    edges: Mapping[tuple[Location, Location], int], centres: set[Location]
+    calls: Mapping[tuple[Location, Location], int],
+    centres: Iterable[Location],
+    others: Iterable[Location] = (),
 ) -> tuple[tuple[Location, Location, int], ...]:
-    """Return the calls among all that is within ``N_HOPS`` calls of any of ``centres``."""
-    beside: dict[Location, set[Location]] = {}
-    for caller, callee in edges:
-        beside.setdefault(caller, set()).add(callee)
-        beside.setdefault(callee, set()).add(caller)
-    near = front = centres & beside.keys()
-    for _ in range(N_HOPS):
-        front = {place for where in front for place in beside[where]} - near
-        near = near | front
-    return tuple((a, b, n) for (a, b), n in sorted(edges.items()) if a in near and b in near)
+    """Return the calls among ``others`` and what is within ``N_HOPS`` calls of ``centres``."""
+    from pytest_bayesloc.ranking import graph
+
+    shown = graph.near(graph.call_graph(calls), centres, N_HOPS).union(others)
+    return tuple((a, b, n) for (a, b), n in sorted(calls.items()) if a in shown and b in shown)
+
+
+def _with_call_paths(case: Case, ranking: tuple[Ranked, ...]) -> tuple[Ranked, ...]:
+    """Return ``ranking`` with the shortest calls from a failing test to each of the first rows."""
+    calls = _call_counts(case)
+    if not calls:
+        return ranking
+    from pytest_bayesloc.ranking import graph
+
+    called, tests = graph.call_graph(calls), list(_test_locations(case).values())
+    first = [
+        replace(row, call_path=graph.shortest_path(called, tests, row.location))
+        for row in ranking[:N_REACHED_ROWS]
+        if not row.location.is_test
+    ]
+    ways = {row.location: row for row in first}
+    return tuple(ways.get(row.location, row) for row in ranking)
 
 
 MAX_CALLS = 100  # of each side

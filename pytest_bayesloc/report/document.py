@@ -154,6 +154,8 @@ class RowEntry(LocationEntry):
         lines: Its executed lines, ascending; of very many the most suspicious.
         values: Parameter, or 'return', to what was seen.
         evidence: Strongest first.
+        call_path: The shortest recorded calls from a failing test to it, both included, for the
+            first rows of a fault; empty where none are known.
     """
 
     rank: Ordinal
@@ -165,6 +167,7 @@ class RowEntry(LocationEntry):
     lines: Annotated[list[LineEntry], Meta(max_length=MAX_LINES)]
     values: dict[str, ValuesEntry]
     evidence: list[EvidenceEntry]
+    call_path: list[LocationEntry] = []
 
 
 class BeliefEntry(LocationEntry):

@@ -198,6 +198,7 @@ def _row(row: Ranked) -> doc.RowEntry:
         lines=_hottest(row.lines),
         values=_values(row.values),
         evidence=[entry_of(doc.EvidenceEntry, evidence) for evidence in row.evidence],
+        call_path=list(map(_location, row.call_path)),
     )
 
 

@@ -11,13 +11,12 @@ import gzip
 import hashlib
 import keyword
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from graphlib import TopologicalSorter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import resources
 from inspect import getmembers, isfunction
 from itertools import islice
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import jinja2
 from markupsafe import Markup, escape
@@ -27,6 +26,9 @@ from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.text import fit, percent, visible
 from pytest_bayesloc.report.view import answers, faults_of, sources_of
 from pytest_bayesloc.report.words import Key, heat, key_of, name_of, place_of
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.ranking.graph import Graph
 
 # Good enough for broken source as well, which the standard tokenizer refuses.
 _STRINGS = (
@@ -185,7 +187,6 @@ N_SWEEPS = 4  # over the layers, to bring callers and callees close to each othe
 
 #: What a template draws, by the names that it uses.
 Drawing: TypeAlias = Mapping[str, Any]
-Call = tuple[Key, Key]
 Point = tuple[float, float]
 
 
@@ -270,84 +271,52 @@ def call_graph(document: Document) -> Drawing | None:
     An edge is the data of an SVG path, from caller to callee.
     """
     edges = document["call_graph"]["edges"]
+    if not edges:
+        return None
+    from pytest_bayesloc.ranking import graph
+
     beliefs = {key_of(row): row["posterior"] for row in document["ranking"]}
     ends = {key_of(edge[end]): edge[end] for edge in edges for end in ("caller", "callee")}
-    calls = {(key_of(edge["caller"]), key_of(edge["callee"])) for edge in edges}
-    shown = _nearest(list(ends), calls, beliefs)
-    links = sorted((a, b) for a, b in calls if a in shown and b in shown and a != b)
-    if not links:
+    calls = sorted({(key_of(edge["caller"]), key_of(edge["callee"])) for edge in edges})
+    shown = _nearest(graph.graph_of(calls, ends), beliefs)
+    drawn = graph.graph_of(
+        ((a, b) for a, b in calls if a != b and {a, b} <= set(shown)), nodes=shown
+    )
+    if not drawn.edges:
         return None
-    corners = _corners(_layers(shown, links), links)
+    corners = _corners(drawn)
     return {
         "width": max(x for x, _ in corners.values()) + NODE_WIDTH + MARGIN,
         "height": max(y for _, y in corners.values()) + NODE_HEIGHT + MARGIN,
         "nodes": [_node(ends[key], beliefs.get(key), corners[key]) for key in shown],
-        "edges": [_path(corners[a], corners[b]) for a, b in links],
+        "edges": [_path(corners[a], corners[b]) for a, b in sorted(drawn.edges)],
         "n_hidden": len(ends) - len(shown),
     }
 
 
-def _nearest(keys: Sequence[Key], calls: set[Call], beliefs: Mapping[Key, float]) -> list[Key]:
+def _nearest(called: Graph[Key], beliefs: Mapping[Key, float]) -> list[Key]:
     """Return the likeliest, each followed by its callers and callees, until there are enough."""
-    beside: dict[Key, list[Key]] = {key: [] for key in keys}
-    for a, b in sorted(calls):
-        beside[a].append(b)
-        beside[b].append(a)
-    likeliest = sorted(keys, key=lambda key: (-beliefs.get(key, 0.0), key))
+    from pytest_bayesloc.ranking import graph
+
+    likeliest = sorted(called, key=lambda key: (-beliefs.get(key, 0.0), key))
     near: dict[Key, None] = {}
     for key in likeliest:
         if beliefs.get(key, 0.0) > 0.0 or not near:
-            near.update(dict.fromkeys([key, *beside[key]]))
+            near.update(dict.fromkeys([key, *graph.beside(called, key)]))
     near.update(dict.fromkeys(likeliest))
     return list(islice(near, MAX_NODES))
 
 
-def _layers(keys: Sequence[Key], links: Sequence[Call]) -> list[list[Key]]:
-    """Return the functions in layers, each below all of its callers but those of a recursion."""
-    callers: dict[Key, list[Key]] = {key: [] for key in keys}
-    for a, b in _forward(keys, links):
-        callers[b].append(a)
-    depths: dict[Key, int] = {}
-    for key in TopologicalSorter(callers).static_order():
-        depths[key] = 1 + max((depths[caller] for caller in callers[key]), default=-1)
-    layers: list[list[Key]] = [[] for _ in range(1 + max(depths.values()))]
-    for key in keys:
-        layers[depths[key]].append(key)
-    return layers
-
-
-def _forward(keys: Iterable[Key], links: Sequence[Call]) -> list[Call]:
-    """Return ``links`` without those that close a circle."""
-    callees: dict[Key, list[Key]] = {}
-    for a, b in links:
-        callees.setdefault(a, []).append(b)
-    kept: list[Call] = []
-    done: set[Key] = set()
-
-    def visit(key: Key, path: frozenset[Key]) -> None:
-        done.add(key)
-        for callee in callees.get(key, ()):
-            if callee not in path:
-                kept.append((key, callee))
-                if callee not in done:
-                    visit(callee, path | {callee})
-
-    for key in keys:
-        if key not in done:
-            visit(key, frozenset([key]))
-    return kept
-
-
-def _corners(layers: list[list[Key]], links: Sequence[Call]) -> dict[Key, Point]:
+def _corners(drawn: Graph[Key]) -> dict[Key, Point]:
     """Return the upper left corner of each function, centred in its layer.
 
     A layer is ordered by the mean position of callers and callees, downward and upward in turn,
     which leaves few lines that cross.
     """
-    beside: dict[Key, list[Key]] = {key: [] for layer in layers for key in layer}
-    for a, b in links:
-        beside[a].append(b)
-        beside[b].append(a)
+    from pytest_bayesloc.ranking import graph
+
+    layers = graph.layers(drawn)
+    beside = {key: graph.beside(drawn, key) for key in drawn}
     xs = {key: x for layer in layers for key, x in _centred(layer)}
     for sweep in range(N_SWEEPS):
         for layer in layers if sweep % 2 == 0 else reversed(layers):

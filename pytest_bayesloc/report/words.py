@@ -31,6 +31,7 @@ LEAST_RATIO = 1.05  # of likelihoods, for a reason to be shown
 MAX_VALUE = 60  # characters of a value beside another
 N_BEFORE = 20  # of them before the first difference
 MISSING = "not there"
+ARROW = " -> "
 RESULT = "return"
 N_VALUES = 5  # with the answer
 N_NAMED = 3  # tests or functions in one sentence
@@ -77,6 +78,14 @@ def short_name(location: Document) -> str:
     if location["qualname"] != MODULE:
         return name_of(location)
     return f"module {PurePosixPath(one_line(location['file'])).stem}"
+
+
+def way_of(row: Document) -> str:
+    """Return how a failing test reached a row, as ``test_total -> total -> add``.
+
+    Empty if no calls are known. Results of earlier versions hold none.
+    """
+    return ARROW.join(map(short_name, row.get("call_path", ())))
 
 
 # -- rows of a ranking, and what speaks for and against them

@@ -233,7 +233,7 @@ def test_kind_that_nobody_offers_is_refused_with_those_that_are(projects: Projec
     run = projects.buggy({"conftest.py": FORMAT}).run("-q", "--bayesloc-report=line")
 
     assert run.ret == 4
-    assert "github, junit, record, loop, lines, auto" in (run.stderr)
+    assert "node-link, record, loop, lines, auto" in (run.stderr)
 
 
 @pytest.mark.parametrize(
@@ -257,3 +257,22 @@ def test_format_that_fails_costs_one_line(projects: Projects, text: str, why: st
     assert note.endswith("(broken-format)")
     assert run.ret == 1
     assert (project.root / "a.md").exists()
+
+
+# -- the calls, for other tools
+
+
+def test_calls_are_written_for_other_tools(projects: Projects) -> None:
+    project = projects.buggy()
+
+    project.run("-q", "--bayesloc", *(f"--bayesloc-report={kind}" for kind in KINDS))
+
+    folder = project.root / ".bayesloc"
+    graph = ET.parse(folder / "bayesloc-calls.graphml").getroot()
+    told = json.loads((folder / "bayesloc-calls.json").read_text())
+    assert len(list(graph.iter(NODE))) == len(told["nodes"]) > 0
+    assert '"calc.py:1 add" [' in (folder / "bayesloc-calls.dot").read_text()
+
+
+KINDS = ("graphml", "dot", "node-link")
+NODE = "{http://graphml.graphdrawing.org/xmlns}node"

@@ -11,7 +11,13 @@ if TYPE_CHECKING:
     from tests.integration.conftest import Project
 
 FRESH = True  # what a fork begins with is imported already
-COSTLY = ("jinja2", "openai", "pytest_bayesloc.memory.database", "pytest_bayesloc.inspection")
+COSTLY = (
+    "jinja2",
+    "networkx",
+    "openai",
+    "pytest_bayesloc.inspection",
+    "pytest_bayesloc.memory.database",
+)
 LIST_MODULES = """
 import sys
 

@@ -76,6 +76,7 @@ def test_suspects_their_evidence_and_their_code_are_told(questions: Questions) -
     assert fault["suspects"][0]["place"] == "shop.py:4 net"
     assert why["executed_by"] == "1 of 1 failing and 1 of 2 passing tests"
     assert "since the tests last passed" in " ".join(e["what"] for e in why["evidence"])
+    assert why["reached_by"] == "test_total -> total -> net"
     assert code["lines"][1].endswith("1 failing, 1 passing")
 
 
@@ -84,7 +85,11 @@ def test_values_calls_failure_and_changes_are_told(questions: Questions) -> None
     assert "2" in values["values"]["rate"]["failing"]
     nearest = values["nearest_call"]["values"]
     assert nearest["return"] == {"failing": "9", "passing": "1", "differs": True}
-    assert questions.calls("net")["callers"][0].startswith("shop.py:8 total")
+    calls = questions.calls("net")
+    assert calls["callers"] == ["shop.py:8 total, 2 calls"]
+    assert calls["reached_by"] == ["test_shop.py::test_total -> shop.py:8 total -> shop.py:4 net"]
+    assert calls["always_through"] == ["shop.py:8 total"]
+    assert questions.calls("total")["callers"] == ["test_shop.py::test_total, 1 calls"]
     assert questions.failure()["traceback"][-1].startswith("test_shop.py:5")
     (changed,) = questions.changes()["faults"]
     assert "+    return price ** rate" in changed["diffs"][0]

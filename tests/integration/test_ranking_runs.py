@@ -165,6 +165,9 @@ def test_call_graph_holds_the_calls_of_the_failing_tests(document: Run) -> None:
     calls = {(e["caller"]["qualname"], e["callee"]["qualname"]): e["calls"] for e in edges}
 
     assert calls["total", "add"] == 2
+    (fault,) = document.faults
+    ways = {tuple(p["qualname"] for p in row["call_path"]) for row in fault["ranking"]}
+    assert {("test_add", "add"), ("test_total", "total")} <= ways
 
 
 def test_number_of_inspections_is_a_limit(shared_buggy_project: Project) -> None:

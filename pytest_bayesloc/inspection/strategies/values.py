@@ -41,7 +41,6 @@ from pytest_bayesloc.inspection.strategies.mutants import (
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.likelihoods import weigh
-from pytest_bayesloc.spectrum.uses import closure
 
 RETURNS, CONSTANTS = "returns", "constants"
 #: Text of the file of a function whose results may be replaced; None of one whose may not.
@@ -112,17 +111,19 @@ def revised(case: Case) -> Iterator[Evidence]:
 
 
 def by_callee(
-    repaired: Iterable[Location], edges: Iterable[tuple[Location, Location]]
+    repaired: Iterable[Location], calls: Mapping[tuple[Location, Location], int]
 ) -> dict[Location, Location]:
     """Map those of ``repaired`` that call another one, directly or not, to it.
 
     Of functions that call each other none is deeper.
     """
-    callees: dict[Location, set[Location]] = {}
-    for caller, callee in edges:
-        callees.setdefault(caller, set()).add(callee)
     known = sorted(repaired)
-    below = {where: closure(where, callees) for where in known}
+    if len(known) < 2:
+        return {}
+    from pytest_bayesloc.ranking import graph
+
+    called = graph.call_graph(calls)
+    below = {where: graph.below(called, where) for where in known}
     deeper = {
         where: [w for w in known if w in below[where] and where not in below[w]] for where in known
     }

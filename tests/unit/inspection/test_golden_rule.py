@@ -38,8 +38,8 @@ def test_caller_is_excused_by_a_callee_but_not_by_its_sibling() -> None:
 
 
 def test_without_a_violation_nobody_is_excused() -> None:
-    assert golden_rule(NESTED, ()) == frozenset()
-    assert golden_rule((), ()) == frozenset()
+    assert golden_rule(NESTED, set()) == frozenset()
+    assert golden_rule((), set()) == frozenset()
 
 
 def test_violation_of_its_own_takes_the_excuse_away() -> None:

@@ -119,6 +119,7 @@ def test_only_calls_near_a_suspect_are_shown() -> None:
     assert calls_near(edges, {A}) == ((A, B, 3), (B, C, 2))
     assert calls_near(edges, {D}) == ((B, C, 2), (C, D, 1))
     assert calls_near(edges, {TEST}) == ()
+    assert calls_near(edges, {D}, [A, B]) == ((A, B, 3), (B, C, 2), (C, D, 1))
     assert calls_near({}, {A}) == ()
 
 

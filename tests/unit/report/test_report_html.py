@@ -57,6 +57,18 @@ def report(document: dict[str, Any], read_source: ReadSource) -> str:
     return render(document, read_source)
 
 
+def test_way_from_the_failing_test_is_told(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    edges = document["call_graph"]["edges"]
+    row = document["faults"][0]["ranking"][0]
+    row["call_path"] = [edges[1]["caller"], edges[0]["caller"], edges[0]["callee"]]
+
+    page = render(document, read_source)
+
+    assert "Reached by <code>test_add -&gt; total -&gt; add</code>" in page
+
+
 def words(fragment: str) -> str:
     """What a reader sees of ``fragment``."""
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", fragment)).split())
