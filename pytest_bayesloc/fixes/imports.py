@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.source import FunctionNode, lines_of
 from pytest_bayesloc.domain.texts import common_ends
@@ -63,6 +64,7 @@ _BY_MODULE = {
 WELL_KNOWN = {name: module for module, names in _BY_MODULE.items() for name in names.split()}
 
 
+Import: TypeAlias = ast.Import | ast.ImportFrom
 #: A use of a name of the module: where it is written (a text if in a quoted annotation), the
 #: innermost function whose body holds it (None: the module's own code), whether it only annotates.
 Use = tuple[ast.Name | ast.Constant, FunctionNode | None, bool]
@@ -194,6 +196,43 @@ def import_of(statement: ast.Import | ast.ImportFrom, names: Sequence[ast.alias]
     if isinstance(statement, ast.Import):
         return f"import {said}"
     return f"from {'.' * statement.level}{statement.module or ''} import {said}"
+
+
+def loaded_by(code: ast.Module | Import, package: str) -> Iterator[str]:
+    """Yield the modules that ``code`` may load when it runs.
+
+    Of ``from shop import cart`` these are ``shop.cart`` and ``shop``: nobody knows from the text
+    which it is. Imports in functions run later, and those for type checkers never.
+
+    Args:
+        code: A module, or one of its imports.
+        package: That relative imports start from.
+    """
+    pending: list[ast.AST] = [code]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(node, package)
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+            yield base
+        elif not isinstance(node, FunctionNode) and not _is_for_checkers(node):
+            pending += (n for n in ast.iter_child_nodes(node) if isinstance(n, _BLOCKS))
+
+
+_BLOCKS = (ast.stmt, ast.ExceptHandler)
+
+
+def _absolute(statement: ast.ImportFrom, package: str) -> str:
+    """Return the dotted name of the module that a statement imports from."""
+    parts = package.split(".") if package else []
+    kept = parts[: len(parts) + 1 - statement.level] if statement.level else []
+    return ".".join((*kept, *([statement.module] if statement.module else [])))
+
+
+def _is_for_checkers(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
 
 
 def is_of(statement: ast.ImportFrom, module: str) -> bool:

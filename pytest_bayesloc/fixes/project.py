@@ -8,11 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
-from pytest_bayesloc.fixes.imports import import_of
+from pytest_bayesloc.fixes.imports import Import, import_of, loaded_by
 from pytest_bayesloc.fixes.syntax import (
     Text,
     TextEdit,
@@ -24,6 +25,9 @@ from pytest_bayesloc.fixes.syntax import (
     targets,
     tree_of,
 )
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.ranking.graph import Graph
 
 _UNDEFINED = re.compile(r"name '(\w+)' is not defined")
 
@@ -174,6 +178,18 @@ class Project:
         """Syntax tree of a module of the project; None if there is none that parses."""
         return self._trees.get(module)
 
+    def circle(self, statement: Import, module: str) -> tuple[str, ...]:
+        """Return the shortest circle of modules that ``statement`` of ``module`` is part of.
+
+        It begins and ends with ``module``, and holds what runs while modules are loaded. Empty if
+        the statement leads to no import of ``module``.
+        """
+        from pytest_bayesloc.ranking import graph
+
+        loaded = loaded_by(statement, self._packages.get(module, ""))
+        way = graph.shortest_path(self._import_graph, loaded, module)
+        return (module, *way) if way else ()
+
     def text(self, file: str) -> str | None:
         """Text of a file, by its path relative to rootdir; None if it can't be read."""
         return self._read(file)
@@ -191,6 +207,29 @@ class Project:
             if tree is not None:
                 found[_module_of(file)] = tree
         return found
+
+    @cached_property
+    def _packages(self) -> dict[str, str]:
+        """Per module, the package that its relative imports start from."""
+        found = {}
+        for file in self._files:
+            module = _module_of(file)
+            is_package = PurePosixPath(file).stem == "__init__"
+            found[module] = module if is_package else module.rpartition(".")[0]
+        return found
+
+    @cached_property
+    def _import_graph(self) -> Graph[str]:
+        """Which module of the project loads which while it is loaded itself."""
+        from pytest_bayesloc.ranking import graph
+
+        edges = (
+            (module, name)
+            for module, tree in self._trees.items()
+            for name in loaded_by(tree, self._packages[module])
+            if name in self._trees
+        )
+        return graph.graph_of(edges, self._trees)
 
     @cached_property
     def _imports(self) -> dict[str, Counter[str]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, lines_of
-from pytest_bayesloc.fixes.imports import Use, import_of, is_of, uses_of, with_import
+from pytest_bayesloc.fixes.imports import Import, Use, import_of, is_of, uses_of, with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.syntax import (
@@ -22,7 +22,6 @@ from pytest_bayesloc.fixes.syntax import (
     nodes_of,
 )
 
-_Import = ast.Import | ast.ImportFrom
 #: The names of an import that go elsewhere, with their uses.
 _Moved = dict[ast.alias, list[Use]]
 
@@ -53,8 +52,8 @@ def circular_import(task: Task, project: Project) -> Iterator[Proposal]:
     if own_imports or found is None:
         yield from own_imports
         return
-    statement, wanted = _closing(task, found)
-    if isinstance(statement, ast.ImportFrom) and is_of(statement, own):
+    statement, wanted = _closing(task, project, found)
+    if isinstance(statement, ast.ImportFrom) and _is_own(task, statement):
         yield from _without_own(task, statement)
         return
     moved = {} if statement is None else _moved(task.tree, statement, wanted)
@@ -63,12 +62,24 @@ def circular_import(task: Task, project: Project) -> Iterator[Proposal]:
     asked = (said for alias in moved for said in project.imports_of(bound_name(alias)))
     if any(said.split()[:2] == ["from", own] for said in asked):
         return  # some other file imports the name from this one
-    said = import_of(statement, list(moved))
+    closes = f"`{import_of(statement, list(moved))}` closes {_circle(task, project, statement)}"
     if code := _deferred(task, statement, moved):
-        yield Proposal(code=code, message=f"`{said}` closes a circle; it is deferred")
+        yield Proposal(code=code, message=f"{closes}; it is deferred")
     if code := _dotted(task, statement, moved):
-        words = f"`{said}` closes a circle; the names are looked up in the module when needed"
-        yield Proposal(code=code, message=words)
+        words = "the names are looked up in the module when needed"
+        yield Proposal(code=code, message=f"{closes}; {words}")
+
+
+def _is_own(task: Task, statement: ast.ImportFrom) -> bool:
+    """Return whether a module imports from itself; a bare ``from .`` does so in a package alone."""
+    is_package = task.filename.endswith("__init__.py")
+    return is_of(statement, task.module) and (bool(statement.module) or is_package)
+
+
+def _circle(task: Task, project: Project, statement: Import) -> str:
+    """Name the modules of the circle, if the files of the project tell them."""
+    modules = project.circle(statement, task.module)
+    return f"the circle {' -> '.join(modules)}" if modules else "a circle"
 
 
 def _of_itself(task: Task, *, is_only: bool) -> Iterator[Proposal]:
@@ -112,8 +123,11 @@ def _without_self(task: Task, statement: ast.Import) -> Iterator[Proposal]:
     yield Proposal(code=places.edited(*edits).lstrip("\n"), message=words)
 
 
-def _closing(task: Task, found: re.Match[str]) -> tuple[_Import | None, str]:
-    """The import at the top that closes the circle, and the one name that failed, if any."""
+def _closing(task: Task, project: Project, found: re.Match[str]) -> tuple[Import | None, str]:
+    """The import at the top that closes the circle, and the one name that failed, if any.
+
+    It is the one that failed, or one that was running and leads to the module that is half loaded.
+    """
     name = found["name"] or ""
     module = found["module"] or found["of"] or found["half"] or found["outer"]
     imports = [s for s in task.tree.body if isinstance(s, (ast.Import, ast.ImportFrom))]
@@ -123,11 +137,14 @@ def _closing(task: Task, found: re.Match[str]) -> tuple[_Import | None, str]:
     here = [s for s in failing if s in at_line] or failing[:1]
     if here:
         return here[0], name
-    is_half = f".{task.module}".endswith(f".{module}")
-    return (at_line[0], "") if at_line and is_half else (None, "")
+    for running in at_line[:1]:
+        circle = (task.module, *project.circle(running, task.module))
+        if any(f".{part}".endswith(f".{module}") for part in circle):
+            return running, ""
+    return None, ""
 
 
-def _moved(tree: ast.Module, statement: _Import, wanted: str) -> _Moved:
+def _moved(tree: ast.Module, statement: Import, wanted: str) -> _Moved:
     """The names that can be deferred; none if the one that failed can't, or the line is shared."""
     first, last = statement.lineno, statement.end_lineno or statement.lineno
     others = [s for s in tree.body if s is not statement]
@@ -161,7 +178,7 @@ def _is_exported(tree: ast.Module, name: str) -> bool:
     return any(isinstance(n, ast.Constant) and n.value == name for n in texts)
 
 
-def _deferred(task: Task, statement: _Import, moved: _Moved) -> str | None:
+def _deferred(task: Task, statement: Import, moved: _Moved) -> str | None:
     """The import in each function that uses a name, and for the type checker if need be."""
     edits = [*_removed(task, statement, moved), *_local(task, statement, moved)]
     if not _is_noted(moved):
@@ -205,7 +222,7 @@ def _for_checker(task: Task, said: str) -> TextEdit:
     return task.text.insert(task.text.at(line + 1), new)
 
 
-def _local(task: Task, statement: _Import, moved: _Moved) -> Iterator[TextEdit]:
+def _local(task: Task, statement: Import, moved: _Moved) -> Iterator[TextEdit]:
     """An import in each function, but for those inside one that has it."""
     needs: dict[FunctionNode, list[ast.alias]] = {}
     for alias, uses in moved.items():
@@ -232,9 +249,7 @@ def _at_top(task: Task, function: FunctionNode, said: str) -> TextEdit:
     return task.text.insert(task.text.at(line), f"{indent}{said}\n")
 
 
-def _removed(
-    task: Task, statement: _Import, moved: _Moved, instead: str = ""
-) -> Iterator[TextEdit]:
+def _removed(task: Task, statement: Import, moved: _Moved, instead: str = "") -> Iterator[TextEdit]:
     """Takes the names off the top; a blank line that is left over goes too."""
     places, lines = task.text, lines_of(task.code)
     if len(moved) < len(statement.names):
@@ -250,7 +265,7 @@ def _removed(
     yield places.cut(places.at(start), places.at(end), f"{instead}\n" if instead else "")
 
 
-def _thinned(task: Task, statement: _Import, moved: _Moved) -> Iterator[TextEdit]:
+def _thinned(task: Task, statement: Import, moved: _Moved) -> Iterator[TextEdit]:
     """Takes some names off a statement: their lines, or it is written anew."""
     lines = lines_of(task.code)
     on_own = re.compile(r"\s*\w+(\s+as\s+\w+)?\s*,?\s*(#.*)?\n?")
@@ -263,7 +278,7 @@ def _thinned(task: Task, statement: _Import, moved: _Moved) -> Iterator[TextEdit
     yield task.text.replace(statement, import_of(statement, left), "")
 
 
-def _dotted(task: Task, statement: _Import, moved: _Moved) -> str | None:
+def _dotted(task: Task, statement: Import, moved: _Moved) -> str | None:
     """The module imported at the top, and the names looked up in it by the functions."""
     if not isinstance(statement, ast.ImportFrom) or statement.level or not statement.module:
         return None

@@ -131,6 +131,33 @@ EXAMPLES = (
         line=1,
         filename="shop/wish.py",
     ),
+    Example(  # the middle one of three modules, while the first and the last are half loaded
+        error=f"ImportError: {_HALF.format('Order', 'shop.order')}{_WHY}",
+        before="from . import tax\n\n\ndef price(line):\n    return tax.of(line)\n",
+        after="def price(line):\n    from . import tax\n    return tax.of(line)\n",
+        says="closes the circle shop.price -> shop.tax -> shop.order -> shop.price",
+        line=1,
+        filename="shop/price.py",
+        files={
+            "shop/__init__.py": "",
+            "shop/price.py": "from . import tax\n",
+            "shop/order.py": "from shop.price import price\n\n\nclass Order:\n    pass\n",
+            "shop/tax.py": "from shop.order import Order\n\n\nclass Tax(Order):\n    pass\n",
+        },
+    ),
+    Example(  # an import that was running, and leads to no module that is half loaded
+        error=f"ImportError: {_HALF.format('Order', 'shop.order')}{_WHY}",
+        before="import shop.all\n\n\ndef main():\n    return shop.all.run()\n",
+        after=None,
+        line=1,
+        filename="main.py",
+        files={
+            "main.py": "import shop.all\n",
+            "shop/__init__.py": "",
+            "shop/all.py": "from shop.order import Order\n",
+            "shop/order.py": "from shop.all import Order\n",
+        },
+    ),
     Example(  # another file imports the name from here
         error=f"ImportError: {_HALF.format('Cart', 'shop.cart')}{_WHY}",
         before="from shop.cart import Cart\n\n\ndef f():\n    return Cart()\n",
