@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from sqlite3 import dbapi2  # tests may replace ``sqlite3.connect``
 from typing import Any, TypeVar
 
 from pytest_bayesloc.domain.errors import StoreError
@@ -126,7 +127,7 @@ class SqliteDatabase:
     def begun(self, *, write: bool) -> Iterator[Connection]:
         """Open a transaction, kept at the end of the block, undone where that raises."""
         # Transactions begin where we say, not where the driver guesses.
-        with closing(sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)) as raw:
+        with closing(dbapi2.connect(self._path, timeout=BUSY_S, isolation_level=None)) as raw:
             raw.execute("PRAGMA journal_mode = WAL")
             raw.execute("PRAGMA synchronous = NORMAL")
             raw.execute("PRAGMA foreign_keys = ON")

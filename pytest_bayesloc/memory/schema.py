@@ -7,13 +7,13 @@ text has been through ``redacted``.
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Collection, Mapping
 from contextlib import closing
 from datetime import datetime
 from enum import Enum
 from functools import cache
 from json import dumps
+from sqlite3 import dbapi2  # tests may replace ``sqlite3.connect``
 from typing import Any, NamedTuple
 
 from pytest_bayesloc.domain.redaction import redacted
@@ -263,7 +263,7 @@ class Column(NamedTuple):
 @cache
 def tables() -> Mapping[str, Mapping[str, Column]]:
     """Return the columns of each table, by their names, as SQLite reads them off the schema."""
-    with closing(sqlite3.connect(":memory:")) as db:
+    with closing(dbapi2.connect(":memory:")) as db:
         db.executescript(SCHEMA.format(**SQLITE))
         names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         found = {name: db.execute(f"PRAGMA table_info({name})").fetchall() for (name,) in names}
