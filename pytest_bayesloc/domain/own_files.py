@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import sys
 import tempfile
 import time
 import zlib
@@ -119,10 +120,17 @@ FILE = "trusted.json"
 
 
 def user_folder() -> Path:
-    """The user's own configuration."""
-    import platformdirs
+    """Return the folder of the user's own configuration.
 
-    return platformdirs.user_config_path(APP)
+    It is where platformdirs has it. That package is no dependency, since from 4.14 on it brings a
+    plugin of pytest, which every run of the environment would load.
+    """
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - it gives an answer where there is no home
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / APP / APP
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support" / APP
+    return Path(os.environ.get("XDG_CONFIG_HOME", "").strip() or home / ".config") / APP
 
 
 def is_trusted(path: Path, digest: str, folder: Path) -> bool:

@@ -27,7 +27,7 @@ from _pytest.config import default_plugins
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-DEPENDENCIES = ("coverage", "jinja2", "msgspec", "platformdirs", "sqlite3", "yaml")
+DEPENDENCIES = ("coverage", "jinja2", "msgspec", "sqlite3", "yaml")
 #: Python, or a tool that is loaded with it, reads them once, when it starts.
 READ_AT_START = ("COV", "LANG", "LC_", "PYTHON", "TZ")
 
