@@ -220,7 +220,7 @@ class Project:
 
     @cached_property
     def _import_graph(self) -> Graph[str]:
-        """Which module of the project loads which while it is loaded itself."""
+        """The graph of modules: an edge from each to those that are loaded while it is loaded."""
         from pytest_bayesloc.ranking import graph
 
         edges = (
