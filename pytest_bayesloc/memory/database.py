@@ -71,7 +71,8 @@ class Connection:
         """Insert a row, and return its number, or 0 if the table has none."""
         statement = _insertion(table, values)
         if "seq" not in tables()[table]:
-            return self.change(statement, *values.values()) * 0
+            self.change(statement, *values.values())
+            return 0
         if self._mark == "?":  # RETURNING came with SQLite 3.35, and older ones are in use
             return int(self._run(statement, tuple(values.values())).lastrowid)
         return int(self.value(f"{statement} RETURNING seq", *values.values()))
