@@ -5,9 +5,10 @@
 
 ``draw`` takes mutants of operators, constants, conditions and statements, one a function, by
 chance. ``run`` plants one after the other into this checkout, so run it in a copy that nobody
-edits. It runs the tests of the module's folder first, then those of ``make test``, then the
-thorough ones, and stops at the first failure. A mutant with a result is not run again, so that a
-run that was ended goes on where it stopped. One whose lines are gone is called ``gone``.
+edits. It runs the tests of the module's folder for all of them first (``near``), then those of
+``make test`` for the ones that live (``short``), then the ``thorough`` ones. The result is the
+test that failed first, or the last stage that a mutant lived through. A run that was ended goes on
+where it stopped. A mutant whose lines are gone is called ``gone``.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ MUTATIONS = (
     operators.drop_statement,
 )
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
+STAGES = ("near", "short", "thorough")
 SPREAD = ("-n", "auto", "--dist", "worksteal")
 
 
@@ -79,42 +81,39 @@ def _change(before: str, after: str) -> dict[str, str]:
 def run(mutants: list[dict[str, str]], path: Path) -> None:
     """Run the tests on each mutant, and keep after each which one killed it, in ``path``."""
     results = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    for number, mutant in enumerate(mutants):
-        if str(number) not in results:
-            begun = time.monotonic()
-            results[str(number)] = found = _planted(mutant)
-            path.write_text(json.dumps(results, indent=1), encoding="utf-8")
-            took = time.monotonic() - begun
-            print(f"{number} {mutant['file']} {mutant['function']}: {found} ({took:.0f} s)")
+    for stage in STAGES:
+        for number, mutant in enumerate(mutants):
+            known = results.get(str(number), "")
+            if not known or (known in STAGES and STAGES.index(known) < STAGES.index(stage)):
+                begun = time.monotonic()
+                results[str(number)] = found = _planted(mutant, stage)
+                path.write_text(json.dumps(results, indent=1), encoding="utf-8")
+                took = time.monotonic() - begun
+                place = f"{mutant['file']} {mutant['function']}"
+                print(f"{number} {place}: {found} ({took:.0f} s)", flush=True)
     print(dict(Counter(found.partition(":")[0] for found in results.values())))
 
 
-def _planted(mutant: dict[str, str]) -> str:
+def _planted(mutant: dict[str, str], stage: str) -> str:
+    """Return the test that fails in ``stage``, with it in front; its name alone if none does."""
     file = ROOT / mutant["file"]
     text = file.read_text(encoding="utf-8")
     if text.count(mutant["old"]) != 1:
         return "gone"
     file.write_text(text.replace(mutant["old"], mutant["new"]), encoding="utf-8")
     try:
-        return _killed(Path(mutant["file"]).parts[1].removesuffix(".py"))
+        failed = _first_failure(_tests(stage, Path(mutant["file"]).parts[1].removesuffix(".py")))
     finally:
         file.write_text(text, encoding="utf-8")
+    return f"{stage}: {failed}" if failed else stage
 
 
-def _killed(package: str) -> str:
-    """Return which test failed first, with its stage in front; ``survived`` if none did."""
+def _tests(stage: str, package: str) -> list[str]:
+    if stage == "thorough":
+        return [*SPREAD, "-m", "thorough"]
     near = [f"tests/{kind}/{package}" for kind in ("unit", "integration")]
-    stages = {
-        "near": [folder for folder in near if (ROOT / folder).is_dir()],
-        "short": [*SPREAD, "-m", "not thorough"],
-        "thorough": [*SPREAD, "-m", "thorough"],
-    }
-    for stage, args in stages.items():
-        if args:
-            failed = _first_failure(args)
-            if failed:
-                return f"{stage}: {failed}"
-    return "survived"
+    found = [folder for folder in near if (ROOT / folder).is_dir()]
+    return found if stage == "near" and found else [*SPREAD, "-m", "not thorough"]
 
 
 def _first_failure(args: list[str]) -> str:
