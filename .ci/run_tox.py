@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
-VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14", "3.15")
+#: With a t, those without a global lock.
+VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14", "3.15", "3.14t", "3.15t")
 #: Its tests run with the oldest dependencies.
 LOWEST = "3.11"
 #: The one that runs all tests.
@@ -26,7 +27,12 @@ FULL = "3.13"
 #: Where ``make test`` runs tests.
 TESTED = ROOT / ".cache" / "test-venv" / "pyvenv.cfg"
 CHECKS = ("e2e", "company", "check")
-ASK = "import sys; print('%d.%d' % sys.version_info[:2]); print(sys.executable)"
+ASK = """
+import sys, sysconfig
+letter = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
+print("%d.%d" % sys.version_info[:2] + letter)
+print(sys.executable)
+"""
 
 
 def main(wanted: list[str]) -> int:
@@ -81,7 +87,9 @@ def candidates(version: str) -> Iterator[str]:
     pyenv = shutil.which("pyenv") or str(home / "bin" / "pyenv")
     installed = output([pyenv, "versions", "--bare", "--skip-aliases"]).split()
     for name in sorted(installed, key=patch_number, reverse=True):
-        if name.startswith(f"{version}.") and (prefix := output([pyenv, "prefix", name]).strip()):
+        if name.startswith(f"{version.rstrip('t')}.") and (
+            prefix := output([pyenv, "prefix", name]).strip()
+        ):
             yield str(Path(prefix) / "bin" / f"python{version}")
 
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 ScopeNode = FunctionNode | ast.ClassDef
+#: Texts with values filled in, and such values: of f-strings, and t-strings from 3.14 on.
+FORMATTED = (ast.JoinedStr, getattr(ast, "TemplateStr", ast.JoinedStr))
+FILLED = (ast.FormattedValue, getattr(ast, "Interpolation", ast.FormattedValue))
 
 
 def lines_of(text: str) -> list[str]:

@@ -360,6 +360,15 @@ def _of_installed(tree: ast.Module, call: ast.Call) -> list[str]:
     return []
 
 
+def _signature_of(value: object) -> inspect.Signature:
+    """Read a signature; annotations, which are evaluated late from 3.14 on, stay texts."""
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        return inspect.signature(value, annotation_format=annotationlib.Format.STRING)  # type: ignore[arg-type]
+    return inspect.signature(value)  # type: ignore[arg-type]
+
+
 def _signature(path: Sequence[str]) -> list[str]:
     for n in range(len(path) - 1, 0, -1):
         value: object = sys.modules.get(".".join(path[:n]))
@@ -369,7 +378,7 @@ def _signature(path: Sequence[str]) -> list[str]:
             for part in path[n:]:
                 value = inspect.getattr_static(value, part)
             value = getattr(value, "__func__", value)  # of a class method
-            return list(inspect.signature(value).parameters)  # type: ignore[arg-type]  # or raises
+            return list(_signature_of(value).parameters)
         except Exception:  # noqa: BLE001 - it is anybody's object
             return []
     return []

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from pytest_bayesloc.domain.source import FunctionNode, lines_of
+from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, lines_of
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.syntax import (
     Text,
@@ -15,7 +15,6 @@ from pytest_bayesloc.fixes.syntax import (
     bound_in,
     every_parameter,
     is_docstring,
-    nodes_of,
     parameters,
     tree_of,
 )
@@ -245,7 +244,7 @@ def is_of(statement: ast.ImportFrom, module: str) -> bool:
 
 def renamed(tree: ast.Module, places: Text, old: str, new: str) -> list[TextEdit]:
     """``new`` where the module's ``old`` is used; in f-strings and annotations as text."""
-    texts = nodes_of(tree, ast.JoinedStr)
+    texts = [node for node in ast.walk(tree) if isinstance(node, FORMATTED)]
     inner = {id(part) for text in texts for part in ast.walk(text) if part is not text}
     edits = []
     pieces: dict[int, ast.expr] = {}
@@ -259,7 +258,7 @@ def renamed(tree: ast.Module, places: Text, old: str, new: str) -> list[TextEdit
             pieces[places.start(node)] = node
     word = re.compile(rf"(?<![\w.]){re.escape(old)}\b")
     for piece in pieces.values():
-        is_formatted = isinstance(piece, ast.JoinedStr)
+        is_formatted = isinstance(piece, FORMATTED)
         pattern = re.compile(rf"(?<!{{){{(?!{{)[^{{}}]*{word.pattern}") if is_formatted else word
         said = pattern.sub(lambda m: word.sub(new, m.group()), places.of(piece))
         edits.append(places.replace(piece, said, ""))

@@ -150,6 +150,8 @@ class _Holes(ast.NodeTransformer):
         """Stays as it is: its texts are no expressions."""
         return node
 
+    visit_TemplateStr = visit_JoinedStr  # noqa: N815 - as ast has it
+
     def visit_Slice(self, node: ast.Slice) -> ast.AST:
         """Stays as it is: by itself it would be read as something else."""
         return node

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeVar
 
-from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, lines_of, parse
+from pytest_bayesloc.domain.source import (
+    FILLED,
+    FORMATTED,
+    FunctionNode,
+    ScopeNode,
+    first_line,
+    lines_of,
+    parse,
+)
 
 N_SIMILAR = 3
 SIMILAR = 0.6  # of difflib: one letter in three, two in six
@@ -108,8 +116,8 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
         if isinstance(node, ast.Assert):
             continue
         yield node
-        if isinstance(node, ast.JoinedStr):
-            filled = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
+        if isinstance(node, FORMATTED):
+            filled = [part.value for part in node.values if isinstance(part, FILLED)]
             pending.extend(reversed(filled) if sys.version_info >= (3, 12) else ())
         elif not isinstance(node, (ScopeNode, ast.Lambda)):
             pending.extend(reversed(list(ast.iter_child_nodes(node))))

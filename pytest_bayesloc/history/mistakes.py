@@ -8,7 +8,7 @@ from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.bug import clipped
-from pytest_bayesloc.domain.source import ScopeNode, negated
+from pytest_bayesloc.domain.source import ScopeNode, negated, parse
 from pytest_bayesloc.history.changes import flat, shape
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ def is_looking(changes: Changes) -> bool:
 
 
 def _without_looks(source: SourceMap) -> str:
-    tree = ast.parse(source.text)
+    tree = parse(source.text)
     for node in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)

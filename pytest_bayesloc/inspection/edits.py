@@ -31,8 +31,9 @@ from pytest_bayesloc.fixes.side_effects import (
 from pytest_bayesloc.fixes.syntax import dotted
 
 MAX_LINES = 400
-#: Formatted ones come in parts from Python 3.12 on.
-_TEXTS = frozenset({tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)})
+#: Formatted ones come in parts: f-strings from Python 3.12 on, t-strings from 3.14 on.
+_MIDDLES = ("FSTRING_MIDDLE", "TSTRING_MIDDLE")
+_TEXTS = frozenset({tokenize.STRING, *(getattr(tokenize, n, tokenize.STRING) for n in _MIDDLES)})
 #: Built-ins that only the careful need to be kept from: a fix may iterate and call its parent.
 _HARMLESS = frozenset({"iter", "next", "super", "getattr", "memoryview", "anext", "aiter"})
 #: Attributes that lead out whatever they are taken from.

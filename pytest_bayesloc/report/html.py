@@ -39,7 +39,7 @@ _STRINGS = (
 )
 _TOKEN = re.compile(
     r"(?P<comment>#[^\n]*)"
-    rf"|(?P<string>(?:\b[rbfuRBFU]{{1,2}})?(?:{'|'.join(_STRINGS)}))"
+    rf"|(?P<string>(?:\b[rbfutRBFUT]{{1,2}})?(?:{'|'.join(_STRINGS)}))"
     rf"|(?P<keyword>\b(?:{'|'.join(keyword.kwlist)})\b)"
     r"|(?P<number>\b\d[\w.]*)",
     re.DOTALL,

@@ -6,6 +6,7 @@ of all else, which is the same in each process that a server forks.
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import os
 import sys
@@ -37,7 +38,9 @@ Contents = dict[Any, Any]  # per attribute, index or key, the value
 
 _SEQUENCES = (list, tuple, deque)
 _SETS = (set, frozenset)
-_MAPPINGS = (dict, defaultdict, OrderedDict)
+# Equal to dict before 3.15, where the other one is built in.
+_FROZEN_DICT: Any = getattr(builtins, "frozendict", dict)
+_MAPPINGS = (dict, defaultdict, OrderedDict, _FROZEN_DICT)
 _CONTAINERS = (*_SEQUENCES, *_SETS, *_MAPPINGS)
 _UNSET = object()
 _ATOMS = (type(None), bool, int, float, complex, str, bytes)
@@ -57,7 +60,7 @@ def contents_of(value: object) -> Contents | None:
     if kind in _SEQUENCES or kind in _SETS:
         return dict(enumerate(islice(held, MAX_ELEMENTS)))
     if kind in _MAPPINGS:
-        pairs = enumerate(islice(dict.items(held), MAX_ELEMENTS))
+        pairs = enumerate(islice(kind.items(held), MAX_ELEMENTS))
         return {key if type(key) in _KEYS else f"#{n}": child for n, (key, child) in pairs}
     read, slots = _layouts.get(kind) or _layout(kind)
     if read is None and not slots:

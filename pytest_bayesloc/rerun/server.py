@@ -29,6 +29,7 @@ from pytest_bayesloc.rerun.transports.local import (
     children,
     cpu_of_children,
     end_orphans,
+    forget_fork_server,
     kill_group,
     kill_tree,
     limit_resources,
@@ -200,6 +201,7 @@ class RerunPlugin:
         try:
             os.setpgid(0, 0)
             limit_resources(request["limit_s"])
+            forget_fork_server()
             self._link.leave()
             self._child().run(request)
             status = 0

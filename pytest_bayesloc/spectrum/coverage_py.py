@@ -76,6 +76,9 @@ class CoverageCollector:
         if self._outer is None and sys.gettrace() is not None:
             return False  # ours would take the place of its trace function, and its breakpoints
         self._cov = Coverage(data_file=None, config_file=False, messages=False)
+        with suppress(Exception):  # before coverage.py 7.7 there is no such option
+            # sys.monitoring, its default from 3.14 on, can't tell the tests apart, and warns.
+            self._cov.set_option("run:core", "ctrace")
         self._configure(self._cov, self._outer)
         self._start(self._cov)
         return True

@@ -134,7 +134,7 @@ class MonitoringCollector:
         self.switch(None)
         api, slot, self._slot = self._api, self._slot, -1
         api.set_events(slot, 0)
-        for code in self._codes.values():
+        for code in list(self._codes.values()):  # a thread without the GIL may add one
             api.set_local_events(slot, code, 0)
         api.register_callback(slot, api.events.PY_START, None)
         api.register_callback(slot, api.events.LINE, None)

@@ -245,7 +245,9 @@ def _own_lines(source: SourceMap) -> dict[Key, list[tuple[int, str]]]:
 
 def _lines_in_strings(tree: ast.AST) -> set[int]:
     """The lines of texts over several lines, in which a comment is none."""
-    texts = (ast.Constant, ast.JoinedStr)
+    from pytest_bayesloc.domain.source import FORMATTED
+
+    texts = (ast.Constant, *FORMATTED)
     return {
         line
         for node in ast.walk(tree)

@@ -63,6 +63,34 @@ def test_inspections_go_on_where_a_thread_forbids_to_fork(projects: Projects) ->
     assert "own-fault" not in run.stdout
 
 
+def test_children_of_the_fork_server_of_collection_are_started_in_inspections(
+    projects: Projects,
+) -> None:
+    tests = """
+        import multiprocessing
+
+        from calc import add
+
+        CONTEXT = multiprocessing.get_context("forkserver")
+        child = CONTEXT.Process(target=abs, args=(1,))
+        child.start()
+        child.join()
+
+
+        def test_add():
+            child = CONTEXT.Process(target=abs, args=(1,))
+            child.start()
+            child.join()
+            assert child.exitcode == 0
+            assert add(1, 1) == 2
+        """
+    project = projects.buggy({"test_calc.py": tests})
+
+    run = project.localize(*INSPECTED)
+
+    assert "EDIT_REPAIRS" in {row["outcome"] for row in run.inspections}
+
+
 def test_warnings_that_the_command_line_makes_errors_are_errors_in_inspections(
     projects: Projects,
 ) -> None:

@@ -63,6 +63,15 @@ guard = Guard()
 sys.addaudithook(guard)
 
 
+TEMPLATES = pytest.mark.skipif(sys.version_info < (3, 14), reason="Python 3.14 has t-strings")
+
+
+@pytest.fixture(params=["f", pytest.param("t", marks=TEMPLATES)])
+def prefix(request: pytest.FixtureRequest) -> str:
+    """The letter before a text with values filled in."""
+    return str(request.param)
+
+
 @pytest.fixture(autouse=True)
 def only_memory(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fails the test if it leaves the process or its memory."""

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.inspection import OtherValue
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited
+from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, SourceMap, Unit, edited
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.side_effects import PURE, aliases, full_name, is_pure
 from pytest_bayesloc.fixes.soundness import NUMBER
@@ -207,7 +207,7 @@ def _texts_apart(node: ast.AST) -> list[ast.expr]:
     """Docstrings, and text around what is filled in: a test says as little of either."""
     if isinstance(node, ast.Expr):
         return [node.value]
-    return node.values if isinstance(node, ast.JoinedStr) else []
+    return node.values if isinstance(node, FORMATTED) else []
 
 
 def _edit(text: Text, node: ast.Constant, value: Scalar) -> TextEdit | None:

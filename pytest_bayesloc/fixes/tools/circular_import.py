@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line, lines_of
+from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, ScopeNode, first_line, lines_of
 from pytest_bayesloc.fixes.imports import Import, Use, import_of, is_of, uses_of, with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
@@ -285,11 +285,7 @@ def _dotted(task: Task, statement: Import, moved: _Moved) -> str | None:
     top = statement.module.partition(".")[0]
     others = (task.tree, *functions_in(task.tree))
     is_taken = any(top in set(bound_in(scope)) for scope in others)
-    if (
-        _is_noted(moved)
-        or is_taken
-        or any(isinstance(n, ast.JoinedStr) for n in ast.walk(task.tree))
-    ):
+    if _is_noted(moved) or is_taken or any(isinstance(n, FORMATTED) for n in ast.walk(task.tree)):
         return None
     said = f"import {statement.module}"
     edits = list(_removed(task, statement, moved, said))

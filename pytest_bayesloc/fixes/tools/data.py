@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.source import FORMATTED
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.syntax import COMPARED, is_json, is_literal, nodes_of, statement_at
@@ -263,7 +264,9 @@ def _literals(task: Task) -> Iterator[ast.Constant]:
     """The strings that look like JSON, in the function at the line and outside of functions."""
     places: list[ast.AST] = [] if task.function is None else [task.function]
     places += [s for s in task.tree.body if isinstance(s, (ast.Assign, ast.AnnAssign, ast.Expr))]
-    formatted = {id(part) for n in nodes_of(task.tree, ast.JoinedStr) for part in n.values}
+    formatted = {
+        id(part) for n in ast.walk(task.tree) if isinstance(n, FORMATTED) for part in n.values
+    }
     for place in places:
         for node in ast.walk(place):
             if not isinstance(node, ast.Constant) or id(node) in formatted:

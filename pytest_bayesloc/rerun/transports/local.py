@@ -145,6 +145,19 @@ def end_orphans(own: set[int]) -> None:
                 os.waitpid(pid, 0)
 
 
+def forget_fork_server() -> None:
+    """Have a forked child start a fork server of its own for ``multiprocessing``.
+
+    That of the parent is no child of it, so it could not be waited for.
+    """
+    module = sys.modules.get("multiprocessing.forkserver")
+    if module is not None:
+        server = module.ensure_running.__self__
+        preloaded = {n: value for n, value in vars(server).items() if n.startswith("_preload")}
+        server.__init__()
+        vars(server).update(preloaded)
+
+
 def limit_resources(limit_s: float) -> None:
     """Bound CPU time and memory of a child, so that a runaway ends by itself."""
     try:

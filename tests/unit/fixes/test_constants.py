@@ -149,8 +149,10 @@ def edited(code: str, left: str, right: str) -> list[str]:
     return [Text(code).edited(edit) for _, edit in edits]
 
 
-def test_text_around_what_is_filled_in_is_left_alone() -> None:
-    assert edited("def f(n):\n    return f'{n} kms'\n", "'3 kms'", "'3 km'") == []
+def test_text_around_what_is_filled_in_is_left_alone(prefix: str) -> None:
+    code = f"def f(n):\n    return {prefix}'{{n}} kms'\n"
+
+    assert edited(code, "'3 kms'", "'3 km'") == []
 
 
 def test_docstrings_are_left_alone() -> None:

@@ -56,6 +56,13 @@ def test_every_mutation_has_a_name_of_its_own_and_an_example() -> None:
     assert all(EXAMPLES.values())
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="positions are wrong in f-strings")
+def test_value_that_is_filled_into_a_text_is_edited_in_its_place(prefix: str) -> None:
+    made = edited(f"x = {prefix}'{{a < b}} c'", MUTATIONS["change-comparison"])
+
+    assert f"x = {prefix}'{{a <= b}} c'" in made
+
+
 def test_edit_behind_text_of_several_bytes_a_letter_lands_in_its_place() -> None:
     made = edited("x = 'ßé漢😀'; y = a < b", MUTATIONS["change-comparison"], above="# ÄÖ\n")
 

@@ -87,8 +87,8 @@ def test_a_pattern_mends_what_it_was_learned_from(name: str) -> None:
     assert after in [found.code for found in propose(task, *pattern)]
 
 
-def test_text_with_values_in_it_is_learned_as_it_stands() -> None:
-    before = "def f(x):\n    return show(f'{x}: many', 1)\n"
+def test_text_with_values_in_it_is_learned_as_it_stands(prefix: str) -> None:
+    before = f"def f(x):\n    return show({prefix}'{{x}}: many', 1)\n"
 
     pattern = pattern_of(before, before.replace("1)", "2)"))
 

@@ -13,6 +13,7 @@ import pytest
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap
 from pytest_bayesloc.fixes.side_effects import PURE, is_pure
+from pytest_bayesloc.inspection.edits import lines_at
 from pytest_bayesloc.inspection.gate import MAX_ASSERTIONS, admit
 
 if TYPE_CHECKING:
@@ -460,6 +461,14 @@ def test_names_elsewhere_in_the_file_do_not_count() -> None:
     around = "import sys\ndef g():\n    x = sys.argv\n"
 
     assert admits("assert x", "return 3", around=around)
+
+
+def test_lines_within_a_text_with_values_keep_their_blanks(prefix: str) -> None:
+    text = f"def f(x):\n    y = {prefix}'''{{x}}\n  a\n'''\n    return y\n"
+
+    moved = lines_at(text, "    ")
+
+    assert moved == f"    def f(x):\n        y = {prefix}'''{{x}}\n  a\n'''\n        return y\n"
 
 
 @pytest.mark.parametrize("step", ["    ", "\t", "  "])

@@ -124,7 +124,7 @@ def test_source_has_colours_whatever_it_holds() -> None:
         'def f(a):  # "x"',
         '    """One',
         '    <b>."""',
-        "    return 'it\\'s' + \"open",
+        "    return t'it\\'s' + \"open",
         "    x1 = 10",
     ]
 
@@ -138,6 +138,7 @@ def test_source_has_colours_whatever_it_holds() -> None:
         ["keyword", "string", "string"],
         ["number"],
     ]
+    assert '<span class="string">t&#39;it' in marked[3]
 
 
 def test_faults_with_the_same_suspect_have_one_answer(

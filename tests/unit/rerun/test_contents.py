@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import builtins
 from collections import OrderedDict, defaultdict, deque
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -15,6 +16,8 @@ from pytest_bayesloc.rerun.contents import (
     is_shared,
     parts_of,
 )
+
+FROZEN_DICT: Any = getattr(builtins, "frozendict", dict)  # from Python 3.15 on
 
 
 class Plain:
@@ -57,6 +60,7 @@ def test_slots_are_attributes_and_those_never_set_are_left_out() -> None:
         ({"a": 1, 2: "b", (3,): "c"}, {"a": 1, 2: "b"}),
         (defaultdict(int, a=1), {"a": 1}),
         (OrderedDict(a=1), {"a": 1}),
+        (FROZEN_DICT(a=1), {"a": 1}),
     ],
 )
 def test_elements_of_a_built_in_container_are_given_by_index_or_key(
