@@ -26,6 +26,7 @@ from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
+from pytest_bayesloc.rerun.effects import Effects
 from pytest_bayesloc.rerun.link import Workspaces
 from pytest_bayesloc.rerun.pool import Pool
 from pytest_bayesloc.rerun.transports.cluster import open_cluster
@@ -104,21 +105,23 @@ def _rows(container: str | None) -> list[Row]:
 
     def gateways(*specs: str) -> Callable[[Command], Sequence[Transport]]:
         def open_all(command: Command) -> Sequence[Transport]:
-            opener = GatewayOpener(command, [FILE])
+            opener = GatewayOpener(command, [FILE], Effects())
             return [opener.open(spec) for spec in specs]
 
         return open_all
 
     def docker(command: Command) -> Sequence[Transport]:
         spec = f"docker:{container}//python={sys.executable}"
-        return [open_container(spec, GatewayOpener(command, [FILE]), both)]
+        return [open_container(spec, GatewayOpener(command, [FILE], Effects()), both)]
 
     def dask(n_workers: int) -> Callable[[Command], Sequence[Transport]]:
-        return lambda command: [open_cluster("dask:local", command, [FILE], both, n_workers)]
+        return lambda command: [
+            open_cluster("dask:local", command, [FILE], both, Effects(), n_workers)
+        ]
 
     rows = [
-        Row("local, 1 server", 1, lambda command: [local_transport(command)]),
-        Row("local, 2 servers", 2, lambda command: [local_transport(command)]),
+        Row("local, 1 server", 1, lambda command: [local_transport(command, Effects())]),
+        Row("local, 2 servers", 2, lambda command: [local_transport(command, Effects())]),
         Row("execnet popen, 1", 1, gateways("popen")),
         Row("execnet popen, 2", 2, gateways("popen", "popen")),
         Row("dask, 1 worker", 1, dask(1)),

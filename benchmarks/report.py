@@ -129,6 +129,8 @@ def large_result(n_tests: int, n_functions: int, n_faults: int) -> Result:
             n_remembered=0,
             n_traced=100_000,
             n_failed=n_tests,
+            n_refused=0,
+            n_rejected=0,
             collector="monitoring",
             executor="local",
             formula="blend",

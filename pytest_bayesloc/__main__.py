@@ -340,7 +340,7 @@ class _Fault:
 
 def _session(documents: Sequence[Document]) -> dict[str, Any]:
     sessions = [document["session"] for document in documents]
-    sums = ("n_passed", "n_failed", "n_remembered", "n_traced")
+    sums = ("n_passed", "n_failed", "n_remembered", "n_traced", "n_refused", "n_rejected")
     stages = dict.fromkeys(stage for session in sessions for stage in session["seconds"])
     return {
         **sessions[0],

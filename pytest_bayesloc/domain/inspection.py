@@ -156,6 +156,8 @@ class Rerun:
         cpu_s: CPU seconds of the re-run itself.
         log: Heartbeat and notes, for the report.
         how: ``fork`` or ``fresh``.
+        refused: What the patch would have done outside of the process, which the tests as they are
+            do not: it was ended before. Empty if nothing.
     """
 
     tests: Mapping[str, TestRun]
@@ -164,6 +166,7 @@ class Rerun:
     cpu_s: float = 0.0
     log: str = ""
     how: str = "fork"
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -287,6 +287,8 @@ class Checker:
             return done
         first = self._rerun(patch, self.failing[:N_FIRST])
         done = replace(done, seconds=first.seconds)
+        if first.refused:
+            return replace(done, why=first.refused)
         if not first.n_swapped or len(_passed(first)) < len(first.tests):
             return self._still_failing(done, first)
         return self._in_full(done)
@@ -300,6 +302,8 @@ class Checker:
         rerun = self._rerun(fresh, (*self.failing, *wholes, *passing), more_s=FRESH_S)
         passed = _passed(rerun)
         done = replace(done, seconds=done.seconds + rerun.seconds)
+        if rerun.refused:
+            return replace(done, why=rerun.refused)
         if not passed.issuperset((*self.failing, *wholes)):
             return self._still_failing(done, rerun)
         if any(run.verdict is Verdict.TIMEOUT for run in rerun.tests.values()):

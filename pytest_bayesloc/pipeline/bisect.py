@@ -26,6 +26,7 @@ from pytest_bayesloc.history.git import (
 from pytest_bayesloc.history.snapshots import SnapshotStore
 from pytest_bayesloc.pipeline.context import FOLDER, own_folder
 from pytest_bayesloc.rerun.command import command_for
+from pytest_bayesloc.rerun.effects import Effects
 from pytest_bayesloc.rerun.link import Workspaces
 from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.rerun.transports.local import local_transport
@@ -136,7 +137,7 @@ class CommitSearch:
             if copy is None:
                 return dict.fromkeys(errors, SILENT)
             workspaces = Workspaces(*map(str, copy))
-            local = local_transport(self._command(workspaces))
+            local = local_transport(self._command(workspaces), Effects(free=str(copy[1])))
             # Tests run once there, so nothing is forked; texts have the repository's paths.
             transport = replace(local, may_fork=False, workspaces=workspaces)
             runner = ServerRunner(transport, [*errors], {})
@@ -146,6 +147,8 @@ class CommitSearch:
                 return dict.fromkeys(errors, SILENT)
             finally:
                 runner.close()
+            if rerun.refused:
+                return dict.fromkeys(errors, SILENT)
         return ends_of(rerun.tests, errors)
 
     def _command(self, workspaces: Workspaces) -> Command:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.options.option import Launch
     from pytest_bayesloc.options.settings import Settings
     from pytest_bayesloc.report.document import FixEntry
+    from pytest_bayesloc.rerun.effects import Effects
     from pytest_bayesloc.rerun.link import Transport
     from pytest_bayesloc.rerun.transports.gateways import GatewayOpener
     from pytest_bayesloc.spectrum.recorder import Recorder
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 FOLDER = own_files.FOLDER
 FILE = "memory.sqlite"
+ASIDE = "aside"
 BUSY_S = 1.0
 PARTIAL_S = 3_600  # after which nobody writes that file any more
 
@@ -59,6 +61,14 @@ def own_folder(rootdir: Path) -> Path:
     return folder
 
 
+def effects_in(rootdir: Path, note: Callable[[str], None] = lambda _: None) -> Effects:
+    """Return what tests do to the files of a project: nothing is known yet."""
+    from pytest_bayesloc.rerun.aside import Aside
+    from pytest_bayesloc.rerun.effects import Effects
+
+    return Effects(Aside(lambda: own_folder(rootdir) / ASIDE), note)
+
+
 def mend_folder(rootdir: Path, note: Callable[[str], None]) -> None:
     """Set aside what stands in the place of our own files and folders, and tell the user.
 
@@ -71,6 +81,10 @@ def mend_folder(rootdir: Path, note: Callable[[str], None]) -> None:
                 path.unlink()
     for text in own_files.misplaced(folder) if folder.is_dir() else ():
         note(text)
+    if (folder / ASIDE).is_dir():
+        from pytest_bayesloc.rerun.aside import recover
+
+        recover(folder / ASIDE, note)
 
 
 def replace_text(path: Path, text: str) -> Path:
@@ -220,6 +234,25 @@ class Context:
     fixes: list[tuple[FixEntry, Candidate]] = field(default_factory=list)
     transports: list[Transport] | None = None
     opener: GatewayOpener | None = None
+    n_rejected: int = 0
+
+    @cached_property
+    def effects(self) -> Effects:
+        """What re-runs show of what tests do to the world here."""
+        return effects_in(self.rootdir, self.note)
+
+    @cached_property
+    def effects_elsewhere(self) -> Effects:
+        """The same of re-runs on other machines, whose files can't be put back from here."""
+        from pytest_bayesloc.rerun.effects import Effects
+
+        return Effects(note=self.note)
+
+    @property
+    def n_refused(self) -> int:
+        """The re-runs under patches that were ended, because of what they would have done."""
+        known = (vars(self).get(name) for name in ("effects", "effects_elsewhere"))
+        return sum(len(effects.refused) for effects in known if effects is not None)
 
     @property
     def rootdir(self) -> Path:
@@ -266,6 +299,8 @@ class Context:
             warnings.simplefilter("ignore")  # of libraries; the suite may have made errors of them
             for transport in transports:
                 transport.close()
+            if "effects" in vars(self):
+                self.effects.close()
             if self.opener is not None:
                 self.opener.close()
                 self.opener = None

@@ -79,7 +79,7 @@ def _open(context: Context, transports: list[Transport]) -> None:
     if is_local(context):
         if not hasattr(os, "fork"):
             context.note(NO_FORK)
-        transports.append(local_transport(command))
+        transports.append(local_transport(command, context.effects))
         return
     failed = []
     with warnings.catch_warnings():
@@ -107,7 +107,7 @@ def _numbered(executors: Sequence[str]) -> Iterator[tuple[str, int]]:
 def _transport(context: Context, spec: str, number: int, command: Command) -> Transport:
     """Open ``local``, execnet's specification, or one with ``docker`` or ``dask:`` in front."""
     if spec == LOCAL:
-        return local_transport(command)
+        return local_transport(command, context.effects)
     try:
         return _remote(context, spec, number, command)
     except ModuleNotFoundError as error:
@@ -130,10 +130,12 @@ def _remote(context: Context, spec: str, number: int, command: Command) -> Trans
         from pytest_bayesloc.rerun.transports.cluster import open_cluster
 
         # Of one, the cluster says itself how many servers it has.
-        return open_cluster(spec, command, files, both, number if number > 1 else 0)
+        return open_cluster(
+            spec, command, files, both, context.effects_elsewhere, number if number > 1 else 0
+        )
     from pytest_bayesloc.rerun.transports.gateways import GatewayOpener, open_container
 
-    context.opener = context.opener or GatewayOpener(command, files)
+    context.opener = context.opener or GatewayOpener(command, files, context.effects_elsewhere)
     if spec.startswith(DOCKER):
         container, *run = shlex.split(spec)
         return open_container(container, context.opener, both, run=run, n_servers=number)

@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
 MAX_GROUPS = 10
 N_SHOWN = 3  # of a fault
-N_REJECTED = 2
 N_TESTS = 5  # failing tests of a group whose texts are read
 ORDER = 1 / 2  # of the time, to find the tests that spoil one
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
@@ -263,8 +262,7 @@ class FixStage:
                 self.context.fixes.append((_fix(number, candidate), candidate))
         if not result.verified:
             self.context.note(_nothing_found(number, result, n_failing))
-            for candidate, why in result.rejected[:N_REJECTED]:
-                self.context.note(f"A fix by {candidate.name} is rejected: {why}. (rejected-fix)")
+        self.context.n_rejected += len(result.rejected)
         if result.is_out_of_time:
             self.context.note(
                 f"The search for a fix of fault {number} ended with its share of the budget of "

@@ -27,6 +27,7 @@ from pytest_bayesloc.fixes.tasks import walked
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.inspection.edits import edited_unit
 from pytest_bayesloc.inspection.views import steady
+from pytest_bayesloc.pipeline.context import effects_in
 from pytest_bayesloc.pipeline.result_questions import (
     N_ITEMS,
     Answer,
@@ -227,9 +228,8 @@ class Questions(ResultQuestions):
                 self.close()
                 self._texts.clear()
                 tests = dict.fromkeys(chain(self._failing, *last.passing.values()))
-                self._runner = ServerRunner(
-                    local_transport(last.command), tuple(tests), self._texts
-                )
+                place = local_transport(last.command, effects_in(self._rootdir))
+                self._runner = ServerRunner(place, tuple(tests), self._texts)
                 self._state = state
             yield self._runner
 

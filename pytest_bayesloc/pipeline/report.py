@@ -85,6 +85,8 @@ def document_of(
             n_remembered=len(recorded.remembered),
             n_traced=recorded.n_traced,
             n_failed=sum(not passed for passed in recorded.verdicts.values()),
+            n_refused=context.n_refused,
+            n_rejected=context.n_rejected,
             collector=recorded.collector,
             executor=context.executor,
             formula=settings.formula,

@@ -95,7 +95,7 @@ def _trace(context: Context, tests: Sequence[str]) -> None:
     ours = ("--bayesloc-collect=always", *sources)
     path, environment = context.launch.path, context.launch.environment
     command = command_for(context.config, path, environment, ours=ours)
-    runner = ServerRunner(local_transport(command), tests, {})
+    runner = ServerRunner(local_transport(command, context.effects), tests, {})
     try:
         payload = runner.trace(tests, limit_s=LIMIT_S)
     except ExecutionError as error:

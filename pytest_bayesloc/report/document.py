@@ -60,6 +60,9 @@ class SessionEntry(_Entry):
             spectrum.
         n_traced: Tests of which this run found out what they execute; of the others it was known.
         n_failed: Failing tests and files that could not be collected.
+        n_refused: Re-runs under patches that were ended, since they would have done something
+            outside of their process that the tests as they are do not.
+        n_rejected: Candidates for a fix that were not run, since they can't be one.
         collector: How coverage was recorded.
         executor: Where tests were run again.
         formula: The prior's formula.
@@ -74,6 +77,8 @@ class SessionEntry(_Entry):
     n_remembered: int
     n_traced: int
     n_failed: int
+    n_refused: int
+    n_rejected: int
     collector: str
     executor: str
     formula: str

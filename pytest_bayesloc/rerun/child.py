@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import CodeType
 
+    from pytest_bayesloc.rerun.boot import Boot
     from pytest_bayesloc.rerun.link import Message
     from pytest_bayesloc.rerun.swap import FunctionIndex
 
@@ -97,14 +98,15 @@ class Child:
         items: Mapping[str, pytest.Item],
         collected: Mapping[str, str],
         places: Mapping[str, Frames],
-        send: Callable[[Message], None],
+        boot: Boot,
         functions: FunctionIndex | None,
     ) -> None:
+        self._fence = boot.fence
         self._config = config
         self._items = items
         self._collected = collected
         self._places = places
-        self._send = send
+        self._send = send = boot.link.send
         self._functions = functions
         self._frames: Frames = []
         self._current = ""
@@ -235,7 +237,7 @@ class Child:
         self._end(name, "fail" if self._failed else verdict, self._failed, "")
 
     def _run_test(self, item: pytest.Item, following: pytest.Item | None) -> None:
-        self._current = item.nodeid
+        self._current = self._fence.test = item.nodeid
         self._probe.reset()
         self._reports = []
         self._frames = []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 PLUGIN = "pytest_bayesloc.rerun.server"
 _BOOT = (
     "import sys, json; sys.path[{}] = json.loads(sys.argv.pop(1)); "
-    "from pytest_bayesloc.rerun import swap; swap.install_all(); "
+    "from pytest_bayesloc.rerun import boot; boot.start(); "
     "import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 )
 

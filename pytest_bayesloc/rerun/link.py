@@ -17,11 +17,14 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.standard_library import monotonic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+
+    from pytest_bayesloc.rerun.effects import Effects
 
 
 # The environment variable that names the file with a server's start-up values, as JSON.
@@ -228,7 +231,11 @@ class RerunServer(Protocol):
     """A pytest process that re-runs tests, wherever it is."""
 
     def ready(self, limit_s: float) -> Message:
-        """Wait for its first message; it is empty if the server was hung up on.
+        """Wait until it has collected the tests.
+
+        Returns:
+            Its message, with the ``effects`` of collecting; without ``ready`` if it ended because
+            of these. Empty if it was hung up on.
 
         Raises:
             ExecutionError: If it did not come up.
@@ -288,6 +295,7 @@ class Transport:
         workspaces: A folder of the project's here and there.
         start: Starts a server for tests; with a request, for that one only. Raises
             ``ExecutionError`` if none can be started.
+        effects: What tests do there outside of their temporary folders.
         close: Ends what was started there. May be called twice.
     """
 
@@ -297,11 +305,21 @@ class Transport:
     rootdir: Path
     workspaces: Workspaces
     start: Callable[[Sequence[str], Message | None], RerunServer]
+    effects: Effects
     close: Callable[[], None] = lambda: None
 
     def path_of(self, file: str) -> str:
         """The path there of a project file that is given relative to rootdir."""
         return os.path.normpath(self.workspaces.there(str(self.rootdir / file)))
+
+
+def no_server(why: str) -> ExecutionError:
+    """The error where a server did not come up."""
+    return ExecutionError(
+        f"The server for re-runs did not start: {why}. The ranking stands "
+        "without inspections; run pytest on the failing tests alone to see why.",
+        slug="no-server",
+    )
 
 
 def may_answer_again(messages: Sequence[Message]) -> bool:

@@ -13,7 +13,9 @@ from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.recording import Call, Recording, Value, ValueFlow
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.rerun.link import may_answer_again
+from pytest_bayesloc.rerun.aside import AsideError
+from pytest_bayesloc.rerun.effects import MAX_TRIES
+from pytest_bayesloc.rerun.link import may_answer_again, no_server
 from pytest_bayesloc.rerun.swap import excerpt
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ _UNREADABLE = (
     LookupError, ValueError, TypeError, AttributeError, RecursionError, MsgspecError,
 )  # fmt: skip
 START_UP_S = 120.0
+LEARN_S = 5.0
+#: A request that has one of these runs other code than the files say.
+_PATCHED = frozenset({"patches", "forced", "value"})
 GRACE_S = 10.0
 
 T = TypeVar("T")
@@ -251,6 +256,54 @@ class ServerRunner:
 
     def _ask_warm(self, request: Message) -> Sequence[Message] | None:
         """Ask the warm server; None if forking is unsafe here."""
+        return self._fenced(request, self._answer_of_warm)
+
+    def _ask_fresh(self, request: Message) -> Sequence[Message]:
+        return self._fenced(request, self._answer_of_fresh) or ()
+
+    def _fenced(
+        self, request: Message, ask: Callable[[Message], Sequence[Message] | None]
+    ) -> Sequence[Message] | None:
+        """Ask with a fence around what the tests as they are do, which is learned where needed."""
+        effects, holds = self.transport.effects, not _PATCHED.isdisjoint(request)
+        messages: Sequence[Message] | None = ()
+        for _ in range(MAX_TRIES):
+            tests = effects.usable(request["tests"]) if holds else request["tests"]
+            if holds and not tests:
+                return ()
+            try:
+                with effects.kept(tests, request["limit_s"], holds=holds) as allowed:
+                    messages = ask({**request, "tests": tests, "fence": allowed})
+            except AsideError as error:
+                effects.leave_out(effects.changing(tests), f"changes what {error}")
+                if not holds:
+                    return ()
+                continue
+            if messages is None or self._is_cancelled or self._is_over(messages, tests, holds, ask):
+                break
+        if holds and (refused := _last(messages or (), "refused")):
+            effects.refused.append(refused["said"])
+        return messages
+
+    def _is_over(
+        self,
+        messages: Sequence[Message],
+        tests: Sequence[str],
+        holds: bool,
+        ask: Callable[[Message], Sequence[Message] | None],
+    ) -> bool:
+        """Learn from a re-run, and return whether another one may do no more than it did."""
+        effects = self.transport.effects
+        if not holds:
+            return not effects.take(messages, tests)
+        if not _last(messages, "refused") or effects.is_learned(tests):
+            return True
+        # Perhaps the tests as they are do that too.
+        limit_s = _last(messages, "done").get("seconds", 0.0) * 2 + LEARN_S
+        self._fenced({"tests": tests, "limit_s": limit_s}, ask)
+        return False
+
+    def _answer_of_warm(self, request: Message) -> Sequence[Message] | None:
         if self._may_fork and self._is_cancelled:
             return ()
         if self._may_fork and self._warm is None:
@@ -269,16 +322,22 @@ class ServerRunner:
 
     def _start_warm(self) -> None:
         started = monotonic()
-        self._warm = self.transport.start(self._tests, None)
-        ready = self._warm.ready(START_UP_S)
+        for _ in range(MAX_TRIES):
+            self._warm = self.transport.start(self._tests, None)
+            ready = self._warm.ready(START_UP_S)
+            if not self.transport.effects.take(ready.get("effects", ()), self._tests):
+                break
+            self.close()
         self.start_s = monotonic() - started
+        if "why" in ready:
+            raise no_server(ready["why"])
         if not ready:  # it was cancelled
             self.close()
         elif ready["n_threads"] > 1:
             self._may_fork = False
             self.close()
 
-    def _ask_fresh(self, request: Message) -> Sequence[Message]:
+    def _answer_of_fresh(self, request: Message) -> Sequence[Message]:
         if self._is_cancelled:
             return ()
         server = self._fresh = self.transport.start(request["tests"], request)
@@ -318,6 +377,9 @@ def _rerun_of(
         elif "covered" in message:
             covered.add(message["covered"])
     done = _last(messages, "done")
+    said = here(_last(messages, "refused").get("said", ""))
+    refused = f"refused: it {said}, which the tests as they are do not" if said else ""
+    running = "" if refused else running
 
     def unfinished(node_id: str) -> TestRun:
         # The test that was running when the process ended has timed out or crashed.
@@ -331,8 +393,9 @@ def _rerun_of(
         n_swapped=_last(messages, "swapped").get("swapped", 0),
         seconds=done.get("seconds", 0.0),
         cpu_s=done.get("cpu_s", 0.0),
-        log=_last(messages, "unusable").get("unusable", ""),
+        log=_last(messages, "unusable").get("unusable", "") or refused,
         how=how,
+        refused=refused,
     )
 
 

@@ -8,21 +8,19 @@ targeted tests once, then forks a child for each request; started for one reques
 from __future__ import annotations
 
 import gc
-import json
 import os
 import random
 import select
 import shutil
 import sys
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from pytest_bayesloc.domain.standard_library import monotonic
+from pytest_bayesloc.rerun.boot import booted
 from pytest_bayesloc.rerun.child import WHOLE, Child, Frames, frames_of
-from pytest_bayesloc.rerun.link import SERVER_VARIABLE, Message, open_link
 from pytest_bayesloc.rerun.swap import bring_to_front, functions_by_file
 from pytest_bayesloc.rerun.transports.local import (
     adopt_orphans,
@@ -39,6 +37,7 @@ from pytest_bayesloc.rerun.transports.local import (
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from pytest_bayesloc.rerun.link import Message
     from pytest_bayesloc.rerun.swap import FunctionIndex
 
 # Bound now: tests patch these (pyfakefs).
@@ -49,8 +48,6 @@ POLL_S = 0.05
 END_POLL_S = 0.001
 MAX_WAITED_S = 8.0  # for a CPU; the main run waits that much longer for any answer
 
-SPEC: pytest.StashKey[Message] = pytest.StashKey()
-
 
 def pytest_addoption() -> None:
     """Be ready before other plugins are loaded: the project may be one, or its conftest files."""
@@ -60,18 +57,18 @@ def pytest_addoption() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Set options before conftest files are loaded: ``-W`` is read from the early ones."""
-    spec = json.loads(Path(os.environ.pop(SERVER_VARIABLE)).read_text(encoding="ascii"))
-    early_config.stash[SPEC] = spec
+    boot = booted()
     sys.dont_write_bytecode = True
-    _set_options(early_config.known_args_namespace, spec["options"])
+    _set_options(early_config.known_args_namespace, boot.spec["options"])
+    if not boot.spec["once"]:
+        boot.fence.close(boot.spec["fence"])
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Become a server, before a conftest asks for an option."""
-    spec = config.stash[SPEC]
-    _set_options(config.option, spec["options"])
-    config.pluginmanager.register(RerunPlugin(config, spec), "bayesloc-server")
+    _set_options(config.option, booted().spec["options"])
+    config.pluginmanager.register(RerunPlugin(config), "bayesloc-server")
 
 
 def _set_options(namespace: object, options: Message) -> None:
@@ -80,17 +77,14 @@ def _set_options(namespace: object, options: Message) -> None:
 
 
 class RerunPlugin:
-    """Answers requests until the main run hangs up.
+    """Answers requests until the main run hangs up."""
 
-    Args:
-        config: pytest's.
-        spec: The address of the main run, ``tests`` in order, ``options`` to set, ``once`` with
-            the only request, or None, and ``scratch``, the folder of temporary files.
-    """
-
-    def __init__(self, config: pytest.Config, spec: Message) -> None:
+    def __init__(self, config: pytest.Config) -> None:
+        boot = booted()
+        spec = boot.spec
         self._config = config
-        self._link = open_link(spec)
+        self._link = boot.link
+        self._fence = boot.fence
         self._items: dict[str, pytest.Item] = {}
         self._functions: FunctionIndex | None = None  # those that a forked child can swap
         self._tests: list[str] = spec["tests"]
@@ -150,7 +144,7 @@ class RerunPlugin:
 
     def _child(self) -> Child:
         own = self._items, self._collected, self._places
-        return Child(self._config, *own, self._link.send, self._functions)
+        return Child(self._config, *own, booted(), self._functions)
 
     def _end_with_main_run(self) -> None:
         for _ in self._link.messages():
@@ -163,6 +157,7 @@ class RerunPlugin:
 
     def _serve(self) -> None:
         gc.collect()
+        self._fence.open()
         self._functions = functions_by_file()
         gc.freeze()
         n_threads = sum(not _may_be_forked(thread) for thread in threading.enumerate())
@@ -202,6 +197,7 @@ class RerunPlugin:
             os.setpgid(0, 0)
             limit_resources(request["limit_s"])
             forget_fork_server()
+            self._fence.close(request["fence"], by_kernel=True)
             self._link.leave()
             self._child().run(request)
             status = 0

@@ -10,7 +10,6 @@ import builtins
 import difflib
 import gc
 import io
-import json
 import os
 import pathlib
 import re
@@ -19,13 +18,11 @@ import tempfile
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from itertools import accumulate, takewhile
-from pathlib import Path
 from types import FunctionType
 from typing import IO, TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.source import compile_tree, lines_of, parse
 from pytest_bayesloc.domain.texts import common_ends
-from pytest_bayesloc.rerun.link import SERVER_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -294,21 +291,6 @@ class DataOverlay:
 
 
 _data: list[DataOverlay] = []
-
-
-def install_all() -> None:
-    """Install the patches that the process was started with, before pytest is imported.
-
-    Its own start may import code under test: for a filter of warnings that names a class of the
-    project's, or because the project is a plugin.
-    """
-    spec = json.loads(Path(os.environ[SERVER_VARIABLE]).read_text(encoding="ascii"))
-    patches = spec["once"].get("patches", ()) if spec["once"] else ()
-    for patch in patches:
-        if patch["filename"].endswith(".py"):
-            Overlay(patch["filename"], patch["original"], patch["patched"]).install()
-        else:
-            DataOverlay(patch["filename"], patch["patched"], spec["scratch"]).install()
 
 
 def bring_to_front() -> list[Overlay | DataOverlay]:

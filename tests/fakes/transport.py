@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import LostError
+from pytest_bayesloc.rerun.effects import Effects
 from pytest_bayesloc.rerun.link import Transport, Workspaces
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class FakeTransport(Transport):
             rootdir=Path("/"),
             workspaces=Workspaces("/", "/"),
             start=self.serve,
+            effects=Effects(),
         )
         self.lost_at = lost_at
         self.is_silent = is_silent

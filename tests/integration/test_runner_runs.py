@@ -14,6 +14,7 @@ from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
+from pytest_bayesloc.rerun.effects import Effects
 from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.rerun.transports.local import local_transport
 
@@ -106,7 +107,7 @@ def made_for(project: Project) -> ServerRunner:
     )
     texts = {name: project.read(name) for name in FILES}
     tests = [node_id(name) for name in ("a", "b", "size", "late")]
-    return ServerRunner(local_transport(command), tests, texts)
+    return ServerRunner(local_transport(command, Effects()), tests, texts)
 
 
 def node_id(name: str) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
 
     from pytest_bayesloc.rerun.command import Command
+    from pytest_bayesloc.rerun.effects import Effects
     from pytest_bayesloc.rerun.link import Message, Workspaces
     from pytest_bayesloc.rerun.transports.local import ServerProcess
 
@@ -185,11 +186,17 @@ class _DaskServer:
 
 
 def open_cluster(
-    spec: str, command: Command, files: Sequence[str], workspaces: Workspaces, n_workers: int
+    spec: str,
+    command: Command,
+    files: Sequence[str],
+    workspaces: Workspaces,
+    effects: Effects,
+    n_workers: int,
 ) -> Transport:
     """Open the cluster that ``dask:tcp://HOST:PORT`` names, or one of our own by ``dask:local``.
 
-    The ``files``, relative to rootdir, must be the same there. A cluster of our own has
+    The ``files``, relative to rootdir, must be the same there; what tests do there is known by
+    ``effects``. A cluster of our own has
     ``n_workers``; of any other, so many tasks are under way at most, 0 for any number.
 
     Raises:
@@ -231,6 +238,7 @@ def open_cluster(
         start=lambda tests, once: _DaskServer(
             spec, client, opening(command, workspaces, tests, once)
         ),
+        effects=effects,
         close=partial(_end, client, cluster),
     )
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from execnet import Channel, Gateway, Group
 
     from pytest_bayesloc.rerun.command import Command
+    from pytest_bayesloc.rerun.effects import Effects
     from pytest_bayesloc.rerun.link import Message
 
 
@@ -126,14 +127,18 @@ def _lost(name: str) -> LostError:
 
 
 class GatewayOpener:
-    """Opens gateways, all of one group, where ``files`` of the project must be the same as here."""
+    """Opens gateways, all of one group, where ``files`` of the project must be the same as here.
 
-    def __init__(self, command: Command, files: Sequence[str]) -> None:
+    What tests do there is known by ``effects``.
+    """
+
+    def __init__(self, command: Command, files: Sequence[str], effects: Effects) -> None:
         import execnet
 
         self._group: Group = execnet.Group()
         self._command = command
         self._files = files
+        self._effects = effects
 
     def open(
         self,
@@ -185,6 +190,7 @@ class GatewayOpener:
                 rootdir=self._command.rootdir,
                 workspaces=workspaces,
                 start=lambda tests, once: serve(openings(tests, once)),
+                effects=self._effects,
                 close=opened.pop_all().close,
             )
 

@@ -28,12 +28,14 @@ from pytest_bayesloc.rerun.link import (
     Pipes,
     Transport,
     Workspaces,
+    no_server,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_bayesloc.rerun.command import Command
+    from pytest_bayesloc.rerun.effects import Effects
 
     # Starts a process, given the address of the line for it, and options of ``Popen``.
     Start = Callable[..., subprocess.Popen[bytes]]
@@ -193,7 +195,8 @@ END_S = 2.0
 class ServerProcess:
     """Implements ``RerunServer`` by a process of this machine.
 
-    Its ``environment`` is complete; its ``spec`` is the task: ``tests``, ``options``, ``once``.
+    Its ``environment`` is complete, but for the folder of temporary files; its ``spec`` is the
+    task: ``tests``, ``options``, ``once``, ``fence``.
     """
 
     _stderr: IO[bytes] | None = None
@@ -221,8 +224,10 @@ class ServerProcess:
     def _start(
         self, argv: Sequence[str], cwd: str, environment: Mapping[str, str], spec: Message
     ) -> None:
-        task = Path(self._scratch, "server.json")
-        environment = {**environment, SERVER_VARIABLE: str(task)}
+        task, free = Path(self._scratch, "server.json"), Path(self._scratch, "t")
+        free.mkdir()
+        temporary = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(free))
+        environment = {**environment, **temporary, SERVER_VARIABLE: str(task)}
         options = {**spec["options"], "basetemp": str(Path(self._scratch, "basetemp"))}
         spec = {**spec, "options": options, "scratch": self._scratch}
         self._stderr = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115 - kept open
@@ -243,14 +248,15 @@ class ServerProcess:
 
     def ready(self, limit_s: float) -> Message:
         """Wait for the server's first message."""
+        effects: list[Message] = []
         for message in self._link.messages(limit_s):
-            self._is_listening = True
-            return message
-        raise ExecutionError(
-            f"The server for re-runs did not start: {self._last_words()}. The ranking stands "
-            "without inspections; run pytest on the failing tests alone to see why.",
-            slug="no-server",
-        )
+            if "ready" in message:
+                self._is_listening = True
+                return {**message, "effects": effects}
+            effects.append(message)
+        if effects:
+            return {"effects": effects, "why": self._last_words()}
+        raise no_server(self._last_words())
 
     def exchange(self, request: Message | None, limit_s: float) -> list[Message]:
         """Send ``request`` and collect all messages until it, the process or the time ends."""
@@ -301,15 +307,19 @@ class ServerProcess:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
 
-def local_transport(command: Command) -> Transport:
-    """Return this machine as a place for servers that ``command`` starts."""
+def local_transport(command: Command, effects: Effects) -> Transport:
+    """Return this machine as a place for servers that ``command`` starts.
+
+    What tests do is known by ``effects``.
+    """
 
     def start(tests: Sequence[str], once: Message | None) -> ServerProcess:
+        spec = {"tests": list(tests), "options": dict(command.options), "once": once}
         return ServerProcess(
             (*command.argv, *command.files_of(tests)),
             cwd=str(command.cwd),
             environment=command.environment,
-            spec={"tests": list(tests), "options": dict(command.options), "once": once},
+            spec={**spec, "fence": effects.allowed(())},
         )
 
     root = str(command.rootdir)
@@ -320,4 +330,6 @@ def local_transport(command: Command) -> Transport:
         rootdir=command.rootdir,
         workspaces=Workspaces(root, root),
         start=start,
+        effects=effects,
+        close=effects.close,
     )

@@ -48,7 +48,7 @@ def opening(
         "cwd": there(str(command.cwd)),
         "environment": {name: command.environment[name] for name in KEPT},
         "not_inherited": list(NOT_INHERITED),
-        "spec": {"tests": list(tests), "options": options, "once": once},
+        "spec": {"tests": list(tests), "options": options, "once": once, "fence": {}},
     }
 
 

@@ -283,6 +283,8 @@ def result() -> Result:
             n_remembered=2,
             n_traced=8,
             n_failed=3,
+            n_refused=0,
+            n_rejected=0,
             collector="monitoring",
             executor="local",
             formula="ochiai",

@@ -1,0 +1,61 @@
+"""What a server has in place before pytest is imported: its fence, the line, and patches."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.rerun.fence import Fence
+from pytest_bayesloc.rerun.link import SERVER_VARIABLE, open_link
+from pytest_bayesloc.rerun.swap import DataOverlay, Overlay
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.rerun.link import CallingSocket, Message, Pipes
+
+
+class Boot:
+    """The parts of this process that are older than pytest's.
+
+    Attributes:
+        spec: The address of the main run, ``tests`` in order, ``options`` to set, ``once`` with the
+            only request, or None, ``fence`` while tests are collected, and ``scratch``, the folder
+            of temporary files.
+    """
+
+    def __init__(self, spec: Message) -> None:
+        self.spec = spec
+        self.link: Pipes | CallingSocket = open_link(spec)
+        self.fence = Fence(spec["scratch"])
+        self.fence.send = self.link.send
+        self.fence.install()
+
+
+_booted: list[Boot] = []
+
+
+def start() -> None:
+    """Read what this process is to do; close its fence if that is one request, and patch it.
+
+    pytest's own start may import code under test: for a filter of warnings that names a class of
+    the project's, or because the project is a plugin.
+    """
+    boot = Boot(json.loads(Path(os.environ.pop(SERVER_VARIABLE)).read_text(encoding="ascii")))
+    _booted.append(boot)
+    once = boot.spec["once"]
+    if not once:
+        return
+    sys.dont_write_bytecode = True  # that would be refused
+    for patch in once.get("patches", ()):
+        if patch["filename"].endswith(".py"):
+            Overlay(patch["filename"], patch["original"], patch["patched"]).install()
+        else:
+            DataOverlay(patch["filename"], patch["patched"], boot.spec["scratch"]).install()
+    boot.fence.close(once["fence"], by_kernel=True)
+
+
+def booted() -> Boot:
+    """Return what ``start`` has made."""
+    return _booted[0]

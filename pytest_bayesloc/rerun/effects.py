@@ -1,0 +1,140 @@
+"""What tests do outside of their temporary folders: learned from re-runs of them as they are."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import defaultdict
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.rerun.fence import ACT, AWAY, NEW, REMOVE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pytest_bayesloc.rerun.aside import Aside
+
+    Message = dict[str, Any]  # a value of JSON
+
+MAX_TRIES = 25  # of a re-run, each of which shows a change that the next one may make
+COLLECTION = ""  # in the place of a test
+
+
+class Effects:
+    """The effects of the tests of one project, and which of them are not run under patches.
+
+    Args:
+        aside: Keeps the files that tests change; None where that is not possible: such tests are
+            left out.
+        note: Takes the sentence that says so.
+        free: A folder in which anything may be done, since it is thrown away.
+
+    Attributes:
+        refused: What patched re-runs would have done, one a re-run.
+    """
+
+    def __init__(
+        self,
+        aside: Aside | None = None,
+        note: Callable[[str], None] = lambda _: None,
+        *,
+        free: str = "",
+    ) -> None:
+        self._aside = aside
+        self._note = note
+        self._changes: dict[str, set[tuple[str, str]]] = defaultdict(set)
+        self._free = [os.path.realpath(free)] if free else []
+        self._acts: dict[str, set[str]] = defaultdict(set)
+        self._left_out: set[str] = set()
+        self._learned: set[tuple[str, ...]] = set()
+        self._lock = threading.RLock()
+        self.refused: list[str] = []
+
+    def usable(self, tests: Sequence[str]) -> list[str]:
+        """Return those of ``tests`` that may be run under patches."""
+        return [] if COLLECTION in self._left_out else [t for t in tests if t not in self._left_out]
+
+    def allowed(self, tests: Iterable[str], *, holds: bool = False, log: str = "") -> Message:
+        """Return what a re-run of ``tests`` may do, as ``Fence.close`` takes it."""
+        changes = self._changes_of(tests)
+        dirs = {os.path.dirname(path) for path in changes[REMOVE]} | set(changes[NEW])  # noqa: PTH120
+        acts = {act for test in self._known(self._acts, tests) for act in self._acts[test]}
+        return {
+            "changes": {kind: sorted(paths) for kind, paths in changes.items() if paths},
+            "free": self._free,
+            "dirs": sorted(dirs),
+            "acts": sorted(acts),
+            "holds": holds,
+            "log": log,
+        }
+
+    @contextmanager
+    def kept(self, tests: Sequence[str], limit_s: float, *, holds: bool) -> Iterator[Message]:
+        """Keep the files that ``tests`` change while they are run again.
+
+        Yields:
+            What ``allowed`` returns.
+
+        Raises:
+            AsideError: If they can't be kept.
+        """
+        changes = {kind: paths for kind, paths in self._changes_of(tests).items() if paths}
+        if not changes or self._aside is None:
+            yield self.allowed(tests, holds=holds)
+            return
+        with self._aside.kept(changes, limit_s) as log:
+            yield self.allowed(tests, holds=holds, log=log)
+
+    def take(self, messages: Iterable[Message], tests: Sequence[str]) -> bool:
+        """Learn from a re-run of ``tests`` as they are; return whether the next one may do more."""
+        is_news = False
+        with self._lock:
+            for message in messages:
+                if "did" in message:
+                    self._acts[message["by"]].add(message["did"][1])
+                elif "refused" in message:
+                    kind, what = message["refused"]
+                    test = message["by"]
+                    if kind == AWAY or self._aside is None:
+                        self.leave_out([test], message["said"])
+                    elif kind != ACT and (kind, what) not in self._changes[test]:
+                        self._changes[test].add((kind, what))
+                        is_news = True
+            self._learned.add(tuple(tests))
+        return is_news
+
+    def changing(self, tests: Iterable[str]) -> list[str]:
+        """Return those of ``tests``, and of what is done to collect them, that change files."""
+        return [test for test in self._known(self._changes, tests) if self._changes[test]]
+
+    def leave_out(self, tests: Sequence[str], why: str) -> None:
+        """Run ``tests`` no more under patches, since of what they do outside."""
+        for test in tests:
+            if test not in self._left_out:
+                self._left_out.add(test)
+                said = f"{test} {why}" if test else f"collecting tests {why}"
+                self._note(f"No patch is tried with it: {said}. (left-out)")
+
+    def is_learned(self, tests: Sequence[str]) -> bool:
+        """Whether ``tests`` were run as they are, in this company."""
+        return tuple(tests) in self._learned
+
+    def close(self) -> None:
+        """Remove what was kept. May be called twice."""
+        if self._aside is not None:
+            self._aside.close()
+
+    def _changes_of(self, tests: Iterable[str]) -> Mapping[str, set[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for test in self._known(self._changes, tests):
+            for kind, path in self._changes[test]:
+                found[kind].add(path)
+        return found
+
+    def _known(self, table: Mapping[str, object], tests: Iterable[str]) -> list[str]:
+        """The keys of ``table`` that collecting and running ``tests`` have; ``::*`` is a file's."""
+        asked = [COLLECTION, *tests]
+        wholes = tuple(test[:-1] for test in asked if test.endswith("::*"))
+        names = set(asked)
+        return [t for t in table if t in names or (wholes and t.startswith(wholes))]

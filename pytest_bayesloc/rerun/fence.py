@@ -1,0 +1,423 @@
+"""Keeps a re-run from doing to the world what the test as it is does not do.
+
+An audit hook judges what Python does. Landlock, where the kernel has it, holds what C extensions
+and commands do beneath it. Temporary folders are free.
+
+Reference:
+    PEP 578, and the table of audit events in the documentation of Python; Linux,
+    Documentation/userspace-api/landlock.rst.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import re
+import signal
+import stat
+import struct
+import sys
+import weakref
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    Message = dict[str, Any]  # a value of JSON
+
+# Bound now: tests patch these.
+_fsdecode, _fspath, _lexists, _lstat = os.fsdecode, os.fspath, os.path.lexists, os.lstat
+_getpid, _kill, _readlink, _write = os.getpid, os.kill, os.readlink, os.write
+_dirname, _join, _realpath, _split = os.path.dirname, os.path.join, os.path.realpath, os.path.split
+
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_MAX_PATH = 3000  # characters that are told, so that a message is sent in one piece
+_EPHEMERAL = 32768  # ports from here on are given out by the system, another one each time
+_VARYING = re.compile(r"\d{4,}|\b[0-9a-f]{8,}\b")
+_LOOPBACK = re.compile(r"127\.|::1$|::ffff:127\.|0\.0\.0\.0$|::$|localhost$|$", re.IGNORECASE)
+
+#: The kinds of a change: a path is written, goes away or is replaced, has other attributes (mode,
+#: owner, times), or a folder gets new entries.
+WRITE, REMOVE, META, NEW = "write", "remove", "meta", "new"
+#: Of an effect that no file shows, and of one that leads off this machine.
+ACT, AWAY = "act", "away"
+
+
+class Fence:
+    """Judges the audit events of this process against what may be done.
+
+    It is wide open until it is closed. What is refused raises ``PermissionError``, or ends a
+    process that ``holds``, which a patched one does: its code could swallow the error.
+
+    Args:
+        scratch: A folder that is free, with all in it.
+
+    Attributes:
+        send: Takes a message for each thing that was done or refused, once each.
+        test: The node id of the test under way; empty while tests are collected.
+    """
+
+    def __init__(self, scratch: str) -> None:
+        self.send: Callable[[Message], None] = lambda _: None
+        self.test = ""
+        self._free = (_realpath(scratch),)
+        self._is_on = self._holds = False
+        self._owner = _getpid()
+        self._changes: Mapping[str, frozenset[str]] = {}
+        self._acts: frozenset[str] = frozenset()
+        self._log = -1
+        self._told: set[tuple[str, str, str]] = set()
+        self._made: set[str] = set()
+        self._bound: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._judges: dict[str, Callable[..., None]] = {
+            "open": self._open,
+            "os.truncate": lambda path, _: self._write(path),
+            "os.remove": self._remove,
+            "os.rmdir": self._remove,
+            "shutil.rmtree": self._remove,
+            "os.rename": self._rename,
+            "os.link": self._link,
+            "os.symlink": lambda _, path, dir_fd=-1: self._make(path, dir_fd),
+            "os.mkdir": lambda path, _, dir_fd=-1: self._make(path, dir_fd),
+            "os.chmod": lambda path, _, dir_fd=-1: self._meta(path, dir_fd),
+            "os.chown": lambda path, _uid, _gid, dir_fd=-1: self._meta(path, dir_fd),
+            "os.utime": lambda path, _times, _ns, dir_fd=-1: self._meta(path, dir_fd),
+            "os.chflags": lambda path, _: self._meta(path),
+            "os.setxattr": lambda path, *_: self._meta(path),
+            "os.removexattr": lambda path, *_: self._meta(path),
+            "sqlite3.connect": self._database,
+            "subprocess.Popen": lambda _, args, *__: self._command(args),
+            "os.system": self._command,
+            "os.exec": lambda _, args, *__: self._command(args),
+            "os.posix_spawn": lambda _, args, *__: self._command(args),
+            "os.spawn": lambda _, __, args, *___: self._command(args),
+            "os.startfile": lambda path, *_: self._command(path),
+            "pty.spawn": self._command,
+            "os.kill": self._signal,
+            "os.killpg": self._signal_group,
+            "socket.connect": lambda _, address: self._connect(address),
+            "socket.sendto": lambda _, address: self._connect(address),
+            "socket.sendmsg": lambda _, address: self._connect(address),
+            "socket.bind": self._bind,
+            "socket.getaddrinfo": lambda host, *_: self._look_up(host),
+            "socket.gethostbyname": self._look_up,
+            "ctypes.dlopen": lambda name: self._act(f"loads {name}"),
+            "winreg.CreateKey": lambda *_: self._act("writes to the registry"),
+            "winreg.SetValue": lambda *_: self._act("writes to the registry"),
+            "winreg.DeleteKey": lambda *_: self._act("writes to the registry"),
+        }
+
+    def install(self) -> None:
+        """Hear every event of this process from now on, and of those that it forks."""
+        judges = self._judges
+
+        def hear(event: str, args: tuple[Any, ...]) -> None:
+            judge = judges.get(event)
+            if judge is not None and self._is_on:
+                judge(*args)
+
+        sys.addaudithook(hear)
+
+    def close(self, allowed: Message, *, by_kernel: bool = False) -> None:
+        """Refuse what ``allowed`` does not name, from now on.
+
+        Args:
+            allowed: Per kind of change, paths; ``acts``; ``free`` folders; ``dirs``, in which the
+                kernel lets anything be done; ``log``, the file that gets the name of all that is
+                made; and whether it ``holds``.
+            by_kernel: Whether this thread, and all that it starts, is held by Landlock too. It
+                can't be opened again.
+        """
+        self._is_on = False
+        changes = allowed.get("changes", {})
+        self._changes = {k: frozenset(changes.get(k, ())) for k in (WRITE, REMOVE, META, NEW)}
+        self._acts = frozenset(allowed.get("acts", ()))
+        self._free = (self._free[0], *allowed.get("free", ()))
+        self._holds = allowed.get("holds", False)
+        self._owner = _getpid()
+        if allowed.get("log"):
+            self._log = os.open(allowed["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        if by_kernel:
+            files = [*self._changes[WRITE], *self._changes[REMOVE]]
+            scopes = {"network": not any(act.startswith("connects") for act in self._acts)}
+            restrict([*self._free, *allowed.get("dirs", ())], files, **scopes)
+        self._is_on = True
+
+    def open(self) -> None:
+        """Let anything be done, until it is closed again."""
+        self._is_on = False
+
+    # -- what is judged
+
+    def _open(self, path: Any, _mode: object, flags: Any) -> None:  # noqa: ANN401 - of an event
+        if flags & _WRITING and not isinstance(path, int):
+            self._write(path, is_made=bool(flags & os.O_CREAT))
+
+    def _write(self, path: Any, *, is_made: bool = False) -> None:  # noqa: ANN401
+        if isinstance(path, int):  # it was opened to be written
+            return
+        real = _real(path)
+        if _lexists(real):
+            self._change(WRITE, real, "writes to")
+        elif is_made:
+            self._change(NEW, real, "makes")
+
+    def _remove(self, path: Any, dir_fd: int | None = -1) -> None:  # noqa: ANN401
+        real = _place(path, dir_fd)
+        if _lexists(real):
+            self._change(REMOVE, real, "removes")
+
+    def _rename(self, old: Any, new: Any, old_fd: int = -1, new_fd: int = -1) -> None:  # noqa: ANN401
+        self._remove(old, old_fd)
+        real = _place(new, new_fd)
+        if _lexists(real):
+            self._change(REMOVE, real, "replaces")
+        else:
+            self._change(NEW, real, "makes")
+
+    def _link(self, old: Any, new: Any, old_fd: int = -1, new_fd: int = -1) -> None:  # noqa: ANN401
+        # What is written by the new name is written by the old one.
+        self._change(WRITE, _place(old, old_fd), "writes to")
+        self._make(new, new_fd)
+
+    def _make(self, path: Any, dir_fd: int | None = -1) -> None:  # noqa: ANN401
+        real = _place(path, dir_fd)
+        if not _lexists(real):
+            self._change(NEW, real, "makes")
+
+    def _meta(self, path: Any, dir_fd: int | None = -1) -> None:  # noqa: ANN401
+        real = _descriptor(path) if isinstance(path, int) else _real(_at(path, dir_fd))
+        if _lexists(real):
+            self._change(META, real, "changes the attributes of")
+
+    def _database(self, name: Any) -> None:  # noqa: ANN401
+        text = name if isinstance(name, str) else _fsdecode(_fspath(name))
+        if text.startswith("file:"):
+            text, _, query = text[len("file:") :].partition("?")
+            if re.search(r"mode=(?:ro|memory)|immutable=1", query):
+                return
+            text = re.sub("^//(?:localhost)?(?=/)", "", text)
+        if not text or text.startswith(":memory:"):
+            return
+        real = _real(text)
+        self._change(WRITE if _lexists(real) else NEW, real, "opens the database")
+        for end in ("-journal", "-wal", "-shm"):  # it comes and goes
+            self._change(REMOVE, f"{real}{end}", "opens the database")
+
+    def _command(self, command: Any) -> None:  # noqa: ANN401
+        parts = [command] if isinstance(command, (str, bytes, os.PathLike)) else list(command)
+        said = " ".join(_fsdecode(_fspath(part)) for part in parts)
+        for free in self._free:
+            said = re.sub(rf"{re.escape(free)}[^\s'\":;,]*", "<tmp>", said)
+        self._act(f"runs {_VARYING.sub('#', said)}")
+
+    def _signal(self, pid: int, number: int) -> None:
+        if (
+            number
+            and pid
+            and not _descends(abs(pid) if pid < -1 else pid, {_getpid(), self._owner})
+        ):
+            self._act("signals a process that it did not start")
+
+    def _signal_group(self, group: int, number: int) -> None:
+        self._signal(-group if group > 1 else group and -1, number)
+
+    def _connect(self, address: Any) -> None:  # noqa: ANN401
+        if not isinstance(address, tuple) or len(address) < 2 or not isinstance(address[1], int):
+            self._act(f"connects to {self._named(address)}")
+            return
+        host, port = str(address[0]), address[1]
+        if not _LOOPBACK.match(host):
+            self._act(f"connects to {host}:{port}", AWAY)
+        elif port in self._ports():
+            self._act("connects to its own server")
+        elif port >= _EPHEMERAL:
+            self._act("connects to a server of this machine")
+        else:
+            self._act(f"connects to {host}:{port}")
+
+    def _named(self, address: Any) -> str:  # noqa: ANN401
+        if isinstance(address, (str, bytes)):
+            path = _fsdecode(address)
+            return "<tmp>" if self._is_free(_real(path)) else path
+        return str(address)
+
+    def _ports(self) -> set[int]:
+        ports = set()
+        for bound in self._bound:
+            with suppress(Exception):  # closed by now
+                ports.add(bound.getsockname()[1])
+        return ports
+
+    def _bind(self, socket: Any, address: Any) -> None:  # noqa: ANN401
+        if isinstance(address, tuple):
+            with suppress(TypeError):
+                self._bound.add(socket)
+        elif isinstance(address, (str, bytes)) and address and address[:1] not in {"\0", b"\0"}:
+            self._make(address)
+
+    def _look_up(self, host: Any) -> None:  # noqa: ANN401
+        name = "" if host is None else _fsdecode(host)
+        if not _LOOPBACK.match(name) and not re.fullmatch(r"[\d.]+|.*:.*", name):
+            self._act(f"looks up {name}")
+
+    # -- the verdict
+
+    def _is_free(self, real: str) -> bool:
+        if _is_in(real, self._free):
+            return True
+        if real.startswith("/dev/"):
+            with suppress(OSError):
+                return not stat.S_ISBLK(_lstat(real).st_mode)
+            return real.startswith("/dev/shm/")  # noqa: S108 - memory
+        return real.startswith(f"/proc/{_getpid()}/")
+
+    def _change(self, kind: str, real: str, verb: str) -> None:
+        """Judge a change of ``real``; of a new one, its folder is asked for."""
+        if self._is_free(real) or _is_in(real, self._made):
+            return
+        changes = self._changes
+        if _is_in(real, changes[REMOVE]) or (kind == WRITE and real in changes[WRITE]):
+            return
+        if kind == META and (real in changes[META] or real in changes[WRITE]):
+            return
+        folder = _dirname(real)
+        if kind == NEW:
+            if not _lexists(folder):
+                return  # it can't be made
+            if folder in changes[NEW]:
+                self._note_made(real)
+                return
+        self._refuse(kind, folder if kind == NEW else real, f"{verb} {real}")
+
+    def _note_made(self, real: str) -> None:
+        self._made.add(real)
+        if self._log >= 0:
+            _write(self._log, os.fsencode(real) + b"\0")
+
+    def _act(self, act: str, kind: str = ACT) -> None:
+        if act in self._acts:
+            return
+        if self._holds or kind == AWAY:
+            self._refuse(kind, act, act)
+        self._tell("did", kind, act, act)
+
+    def _tell(self, how: str, kind: str, what: str, said: str) -> None:
+        news = (self.test, kind, what)
+        if news not in self._told:
+            self._told.add(news)
+            self.send({how: [kind, what], "said": said[:_MAX_PATH], "by": self.test})
+
+    def _refuse(self, kind: str, what: str, said: str) -> None:
+        self._tell("refused", kind, what, said)
+        if self._holds:
+            self._end()
+        raise PermissionError(errno.EACCES, "bayesloc: the first re-run of a test does not", said)
+
+    def _end(self) -> NoReturn:
+        if _getpid() != self._owner:
+            with suppress(OSError):
+                _kill(self._owner, getattr(signal, "SIGKILL", signal.SIGTERM))
+        os._exit(1)
+
+
+def _at(path: Any, dir_fd: int | None) -> str:  # noqa: ANN401
+    text = _fsdecode(_fspath(path))
+    return text if dir_fd is None or dir_fd < 0 else _join(_descriptor(dir_fd), text)
+
+
+def _descriptor(number: int) -> str:
+    """The path of what is open; a name that nothing has where the platform does not say."""
+    try:
+        return _readlink(f"/proc/self/fd/{number}")
+    except OSError:
+        return f"\0{number}"
+
+
+def _real(path: Any) -> str:  # noqa: ANN401
+    try:
+        return _realpath(_fsdecode(_fspath(path)))
+    except ValueError:  # it holds a zero: nothing has that name
+        return "\0"
+
+
+def _place(path: Any, dir_fd: int | None = -1) -> str:  # noqa: ANN401
+    """The path of an entry itself, where it may be a link."""
+    head, tail = _split(_at(path, dir_fd).rstrip("/"))
+    return _join(_real(head or "."), tail) if tail not in {"", ".", ".."} else _real(path)
+
+
+def _is_in(real: str, roots: Iterable[str]) -> bool:
+    """Whether ``real`` is one of ``roots``, or beneath one."""
+    if not roots:
+        return False
+    while real not in roots:
+        upper = _dirname(real)
+        if upper == real:
+            return False
+        real = upper
+    return True
+
+
+def _descends(pid: int, own: set[int]) -> bool:
+    """Whether a process is one of ``own``, or was started by one; False where nobody says."""
+    with suppress(OSError, ValueError, IndexError):
+        while pid > 1 and pid not in own:
+            with open(f"/proc/{pid}/stat", "rb") as stream:  # noqa: PTH123 - before fakes
+                pid = int(stream.read().rpartition(b")")[2].split()[1])
+    return pid in own
+
+
+# -- Landlock
+
+_CREATE, _ADD, _RESTRICT = 444, 445, 446  # on every architecture but Alpha
+_NO_NEW_PRIVILEGES = 38
+_FS_WRITE, _FS_REFER, _FS_TRUNCATE = 1 << 1, 1 << 13, 1 << 14
+_FS_CHANGES = sum(1 << bit for bit in range(4, 13))  # remove a folder, a file; make one of 7 kinds
+_NET_CONNECT, _SCOPE_SIGNAL = 1 << 1, 1 << 1
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx")
+
+
+def restrict(dirs: Sequence[str], files: Sequence[str], *, network: bool) -> int:
+    """Let this thread, and all that it starts, write only to ``files`` and in ``dirs``.
+
+    Args:
+        dirs: Folders, with all in them; devices and shared memory are open in any case.
+        files: Of which the content may change; those that are not there don't count.
+        network: Whether no connection by TCP may be made either.
+
+    Returns:
+        The version of Landlock; 0 where the kernel has none, and nothing is restricted.
+    """
+    if not sys.platform.startswith("linux"):
+        return 0
+    libc = ctypes.CDLL(None)
+    version: int = libc.syscall(_CREATE, None, 0, 1)
+    if version < 1:
+        return 0
+    one = _FS_WRITE | (_FS_TRUNCATE if version >= 3 else 0)
+    every = one | _FS_CHANGES | (_FS_REFER if version >= 2 else 0)
+    parts = [every]
+    if version >= 4:
+        parts.append(_NET_CONNECT if network else 0)
+    if version >= 6:
+        parts.append(_SCOPE_SIGNAL)
+    ruleset = libc.syscall(_CREATE, struct.pack(f"{len(parts)}Q", *parts), 8 * len(parts), 0)
+    if ruleset < 0:
+        return 0
+    devices = [f"/dev/{name}" for name in _DEVICES]
+    opened = [(path, one) for path in (*files, *devices)]
+    opened += [(path, every) for path in (*dirs, "/dev/pts", "/dev/shm")]  # noqa: S108 - memory
+    for path, rights in (*opened, (f"/proc/{_getpid()}", one)):
+        with suppress(OSError):
+            handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
+            rule = struct.pack("=Qi", rights if is_folder else rights & one, handle)
+            libc.syscall(_ADD, ruleset, 1, rule, 0)
+            os.close(handle)
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    done = libc.syscall(_RESTRICT, ruleset, 0)
+    os.close(ruleset)
+    return 0 if done else version

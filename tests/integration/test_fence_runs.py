@@ -1,0 +1,131 @@
+"""Nothing outside of a re-run is otherwise than the plain run left it.
+
+In each project plain pytest is harmless, and a small edit of the function at fault is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.integration import worlds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.integration.conftest import Project, Projects, Run
+
+FIXED = ("--bayesloc", "--bayesloc-fix=suggest", "--bayesloc-fix-unsafe")
+OURS = frozenset({".bayesloc", "__pycache__", ".pytest_cache", "looked.json", ".git"})
+
+
+def state_of(*folders: Path) -> dict[str, list[Any]]:
+    """Of all that is in ``folders``: type and mode, time of change, and a digest."""
+    found: dict[str, list[Any]] = {}
+    for folder in folders:
+        for path in (folder, *sorted(folder.rglob("*"))):
+            if OURS.isdisjoint(path.relative_to(folder).parts):
+                seen = path.lstat()
+                data = path.read_bytes() if path.is_file() else b""
+                digest = hashlib.sha256(data).hexdigest()
+                found[str(path)] = [seen.st_mode, seen.st_mtime_ns, digest]
+    for folder in folders:  # our own folder is made in it
+        found[str(folder)][1] = 0
+    return found
+
+
+#: Looks when the tests have ended, and nothing is run again yet.
+LOOK = """
+    import json
+    import os
+    import sys
+    from pathlib import Path
+
+    import pytest
+
+    sys.path.insert(0, os.environ["LOOKS"])
+
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtestloop(session):
+        yield
+        from tests.integration.test_fence_runs import state_of
+
+        root = Path(__file__).parent
+        found = state_of(root, Path(os.environ["HOME"]))
+        Path(root, "looked.json").write_text(json.dumps(found))
+    """
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    (folder / ".apprc").write_text("colour = red\n")
+    return folder
+
+
+@pytest.fixture
+def server() -> Iterator[list[str]]:
+    """What was asked of a server that no test uses."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_DELETE(self) -> None:
+            asked.append(self.path)
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    served = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=served.serve_forever, daemon=True)
+    thread.start()
+    os.environ["JOBS_PORT"] = str(served.server_port)
+    yield asked
+    del os.environ["JOBS_PORT"]
+    served.shutdown()
+    served.server_close()
+    thread.join()
+
+
+def localized(project: Project, home: Path) -> tuple[Run, dict[str, Any]]:
+    """The run, and what was changed after the tests."""
+    project.write({"conftest.py": LOOK})
+    here = str(Path(__file__).parents[2])
+    run = project.localize(*FIXED, env={"HOME": str(home), "LOOKS": here})
+    before = json.loads(project.read("looked.json"))
+    after = state_of(project.root, home)
+    changed = {
+        path: (before.get(path), after.get(path))
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path)
+    }
+    return run, changed
+
+
+@pytest.mark.parametrize("name", worlds.HARMLESS)
+def test_small_edits_change_nothing(
+    projects: Projects, home: Path, server: list[str], name: str
+) -> None:
+    world = worlds.HARMLESS[name]
+    project = projects.make(world.files)
+    if world.in_git:
+        for command in (["init", "-q"], ["add", "app.py", "test_app.py"]):
+            subprocess.run(["git", *command], cwd=project.root, check=True)
+    (project.root / "precious.txt").chmod(0o640)
+
+    run, changed = localized(project, home)
+
+    assert changed == {}
+    assert server == []
+    assert run.document["session"]["n_refused"] or world.is_put_back
