@@ -238,7 +238,7 @@ class Context:
 
     @cached_property
     def effects(self) -> Effects:
-        """What re-runs show of what tests do to the world here."""
+        """The effects of tests on the world here, as re-runs show them."""
         return effects_in(self.rootdir, self.note)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a server has in place before pytest is imported: its fence, the line, and patches."""
+"""Puts a server's fence, line and patches in place before pytest is imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests do outside of their temporary folders: learned from re-runs of them as they are."""
+"""Learns what tests do outside of temporary folders, from re-runs of them as they are."""
 
 from __future__ import annotations
 
