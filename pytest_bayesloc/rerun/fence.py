@@ -115,8 +115,14 @@ class Fence:
 
         def hear(event: str, args: tuple[Any, ...]) -> None:
             judge = judges.get(event)
-            if judge is not None and self._is_on:
+            if judge is None or not self._is_on:
+                return
+            try:
                 judge(*args)
+            except PermissionError:
+                raise
+            except Exception:  # noqa: BLE001 - a test may have broken what is needed
+                self._refuse(ACT, event, f"does what can't be judged ({event})")
 
         sys.addaudithook(hear)
 
@@ -141,8 +147,12 @@ class Fence:
             self._log = os.open(allowed["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         if by_kernel:
             files = [*self._changes[WRITE], *self._changes[REMOVE]]
-            scopes = {"network": not any(act.startswith("connects") for act in self._acts)}
-            restrict([*self._free, *allowed.get("dirs", ())], files, **scopes)
+            verbs = {act.partition(" ")[0] for act in self._acts}
+            shut = {
+                "network": self._holds and "connects" not in verbs,
+                "signals": self._holds and "signals" not in verbs,
+            }
+            restrict([*self._free, *allowed.get("dirs", ())], files, **shut)
         self._is_on = True
 
     def open(self) -> None:
@@ -308,7 +318,8 @@ class Fence:
         news = (self.test, kind, what)
         if news not in self._told:
             self._told.add(news)
-            self.send({how: [kind, what], "said": said[:_MAX_PATH], "by": self.test})
+            with suppress(OSError):  # the test may have closed the line
+                self.send({how: [kind, what], "said": said[:_MAX_PATH], "by": self.test})
 
     def _refuse(self, kind: str, what: str, said: str) -> None:
         self._tell("refused", kind, what, said)
@@ -380,13 +391,14 @@ _NET_CONNECT, _SCOPE_SIGNAL = 1 << 1, 1 << 1
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx")
 
 
-def restrict(dirs: Sequence[str], files: Sequence[str], *, network: bool) -> int:
+def restrict(dirs: Sequence[str], files: Sequence[str], *, network: bool, signals: bool) -> int:
     """Let this thread, and all that it starts, write only to ``files`` and in ``dirs``.
 
     Args:
         dirs: Folders, with all in them; devices and shared memory are open in any case.
         files: Of which the content may change; those that are not there don't count.
         network: Whether no connection by TCP may be made either.
+        signals: Whether only what this thread starts may be sent signals.
 
     Returns:
         The version of Landlock; 0 where the kernel has none, and nothing is restricted.
@@ -403,7 +415,7 @@ def restrict(dirs: Sequence[str], files: Sequence[str], *, network: bool) -> int
     if version >= 4:
         parts.append(_NET_CONNECT if network else 0)
     if version >= 6:
-        parts.append(_SCOPE_SIGNAL)
+        parts.append(_SCOPE_SIGNAL if signals else 0)
     ruleset = libc.syscall(_CREATE, struct.pack(f"{len(parts)}Q", *parts), 8 * len(parts), 0)
     if ruleset < 0:
         return 0

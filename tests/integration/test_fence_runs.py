@@ -113,6 +113,51 @@ def localized(project: Project, home: Path) -> tuple[Run, dict[str, Any]]:
     return run, changed
 
 
+KILLING = """
+    import os
+    import signal
+    from pathlib import Path
+
+    from app import half
+
+    PLACE = Path(__file__).parent / "precious.txt"
+    MAIN = Path(__file__).parent / "main.pid"
+
+
+    def test_half():
+        if "bayesloc-" in os.environ.get("TMPDIR", ""):  # it is run again
+            PLACE.write_text("lost")
+            Path(PLACE.parent, "new.txt").write_text("left")
+            os.kill(int(MAIN.read_text()), signal.SIGKILL)
+        MAIN.write_text(str(os.getpid()))
+        PLACE.write_text("keep\\n")
+        assert half(3) == 1.5
+    """
+
+
+def test_files_are_put_back_by_the_next_run_if_this_one_is_killed(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "app.py": "def half(n):\n    return n // 2\n",
+            "test_app.py": KILLING,
+            "precious.txt": "keep\n",
+            "other.txt": "mine",
+        }
+    )
+
+    killed = project.run("--bayesloc", lean=False)
+    assert killed.ret < 0
+    assert project.read("precious.txt") == "lost"
+    project.write({"other.txt": "edited since"})
+    after = project.run("--bayesloc", "-k", "nothing")
+
+    assert "put-back" in after.stdout
+    assert project.read("precious.txt") == "keep\n"
+    assert project.read("other.txt") == "edited since"
+    assert not (project.root / "new.txt").exists()
+    assert sorted(path.name for path in (project.root / ".bayesloc/aside").iterdir()) == ["lock"]
+
+
 @pytest.mark.parametrize("name", worlds.HARMLESS)
 def test_small_edits_change_nothing(
     projects: Projects, home: Path, server: list[str], name: str

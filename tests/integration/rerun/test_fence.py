@@ -1,0 +1,364 @@
+"""A process behind a fence can't harm what is not allowed, by whatever means it tries."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from pytest_bayesloc.rerun.aside import Aside
+from pytest_bayesloc.rerun.effects import MAX_TRIES, Effects
+
+HAS_LANDLOCK = sys.platform.startswith("linux") and not subprocess.run(
+    [sys.executable, "-c", "from pytest_bayesloc.rerun.fence import restrict as r; "
+     "raise SystemExit(not r([], [], network=False, signals=False))"],
+    check=False,
+).returncode  # fmt: skip
+LANDLOCK = pytest.mark.skipif(not HAS_LANDLOCK, reason="this kernel has no Landlock")
+BEHIND = """
+    import json, os, sys
+    from pytest_bayesloc.rerun.fence import Fence
+
+    allowed, by_kernel, scratch, log = json.loads(sys.argv[1])
+    fence = Fence(scratch)
+    messages = os.open(log, os.O_WRONLY | os.O_APPEND)
+    fence.send = lambda message: os.write(messages, json.dumps(message).encode() + b"\\n")
+    fence.install()
+    fence.close(allowed, by_kernel=by_kernel)
+    """
+
+
+@dataclass(frozen=True)
+class End:
+    """How it went.
+
+    Attributes:
+        status: Of the process: 0 if it went through.
+        refused: Kinds and paths.
+        did: What it did that no file shows.
+        output: What it printed.
+    """
+
+    status: int
+    refused: list[list[str]]
+    did: list[list[str]]
+    output: str
+
+
+class Place:
+    """A folder ``precious`` with a file, one ``scratch`` that is free, and ``work``."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.realpath(root))
+        self.precious = self.root / "precious"
+        for name in ("precious/sub", "scratch", "work"):
+            (self.root / name).mkdir(parents=True)
+        (self.precious / "data.txt").write_text("keep\n")
+        (self.precious / "sub" / "more.txt").write_text("keep\n")
+        self.before = self.state()
+        self.effects = Effects(Aside(lambda: self.root / "aside"))
+
+    def run_kept(self, code: str, *, holds: bool, by_kernel: bool) -> End:
+        """Run ``code`` as far as it is known, and put back what it changed."""
+        with self.effects.kept(["test"], 60.0, holds=holds) as allowed:
+            return self.run(code, by_kernel=by_kernel, **allowed)
+
+    def learn(self, code: str, *, by_kernel: bool) -> End:
+        """Run ``code`` until all that it does is known."""
+        for _ in range(MAX_TRIES):
+            end = self.run_kept(code, holds=False, by_kernel=by_kernel)
+            assert self.state() == self.before, end
+            told = [{"refused": x, "by": "test", "said": ""} for x in end.refused]
+            told += [{"did": x, "by": "test"} for x in end.did]
+            if not self.effects.take(told, ["test"]):
+                break
+        return end
+
+    def state(self) -> dict[str, tuple[int, int, bytes]]:
+        return {
+            str(path): (
+                path.lstat().st_mode,
+                path.lstat().st_mtime_ns,
+                path.read_bytes() if path.is_file() else b"",
+            )
+            for path in (self.precious, *sorted(self.precious.rglob("*")))
+        }
+
+    def run(
+        self, code: str, *, by_kernel: bool = False, by_hook: bool = True, **allowed: object
+    ) -> End:
+        """Run ``code`` behind a fence that holds, in ``work``."""
+        log = self.root / "messages"
+        log.write_bytes(b"")
+        # A hook that never hears leaves all to the kernel.
+        deaf = "" if by_hook else "fence._judges.clear()\n"
+        text = f"{dedent(BEHIND)}{deaf}ROOT = {str(self.root)!r}\n{dedent(code)}"
+        spec = json.dumps(
+            [{"holds": True, **allowed}, by_kernel, str(self.root / "scratch"), str(log)]
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", text, spec],
+            cwd=self.root / "work",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+        messages = [json.loads(line) for line in log.read_text().splitlines()]
+        return End(
+            done.returncode,
+            [m["refused"] for m in messages if "refused" in m],
+            [m["did"] for m in messages if "did" in m],
+            done.stdout + done.stderr,
+        )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+ATTACKS = {
+    "write": "open(ROOT + '/precious/data.txt', 'w')",
+    "append by a descriptor": "os.open(ROOT + '/precious/data.txt', os.O_WRONLY | os.O_APPEND)",
+    "truncate": "os.truncate(ROOT + '/precious/data.txt', 0)",
+    "unlink": "os.unlink(ROOT + '/precious/data.txt')",
+    "rmtree": "import shutil; shutil.rmtree(ROOT + '/precious')",
+    "rmtree that ignores errors": "import shutil; shutil.rmtree(ROOT + '/precious', True)",
+    "move away": "os.rename(ROOT + '/precious', ROOT + '/scratch/away')",
+    "replace": """
+        open(ROOT + '/scratch/new', 'w').close()
+        os.replace(ROOT + '/scratch/new', ROOT + '/precious/data.txt')
+        """,
+    "new file": "open(ROOT + '/precious/new.txt', 'w')",
+    "new folder": "os.mkdir(ROOT + '/precious/new')",
+    "new link": "os.symlink('/', ROOT + '/precious/new')",
+    "relative to another folder": "os.chdir(ROOT + '/precious'); open('data.txt', 'w')",
+    "dots": "open('../scratch/../precious/data.txt', 'w')",
+    "link into it": """
+        os.symlink(ROOT + '/precious', ROOT + '/scratch/in')
+        open(ROOT + '/scratch/in/data.txt', 'w')
+        """,
+    "the folder of the process": """
+        os.chdir(ROOT + '/precious')
+        open('/proc/self/cwd/data.txt', 'w')
+        """,
+    "hard link": """
+        os.link(ROOT + '/precious/data.txt', ROOT + '/scratch/same')
+        open(ROOT + '/scratch/same', 'w').write('lost')
+        """,
+    "bytes": "os.unlink(os.fsencode(ROOT) + b'/precious/data.txt')",
+    "a path object": "from pathlib import Path; Path(ROOT, 'precious', 'data.txt').unlink()",
+    "swallowed": """
+        try:
+            os.unlink(ROOT + '/precious/data.txt')
+        except BaseException:
+            pass
+        print('went on')
+        """,
+    "another thread": """
+        import threading
+        thread = threading.Thread(target=os.unlink, args=(ROOT + '/precious/data.txt',))
+        thread.start()
+        thread.join()
+        """,
+    "a fork": """
+        if os.fork() == 0:
+            os.unlink(ROOT + '/precious/data.txt')
+            os._exit(0)
+        os.wait()
+        """,
+    "a daemon": """
+        import time
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.unlink(ROOT + '/precious/data.txt')
+            os._exit(0)
+        time.sleep(0.5)
+        """,
+    "no modules": """
+        import sys
+        unlink, path = os.unlink, ROOT + '/precious/data.txt'
+        sys.modules.clear()
+        unlink(path)
+        """,
+    "closed descriptors": "os.closerange(3, 256); os.unlink(ROOT + '/precious/data.txt')",
+    "broken names": """
+        os.path.realpath = os.path.lexists = os.lstat = None
+        os.unlink(ROOT + '/precious/data.txt')
+        """,
+    "a database": """
+        import sqlite3
+        sqlite3.connect(ROOT + '/precious/data.txt')
+        """,
+    "a database by a URI": """
+        import sqlite3
+        sqlite3.connect('file://' + ROOT + '/precious/new.db?mode=rwc', uri=True)
+        """,
+    "a socket's file": """
+        import socket
+        socket.socket(socket.AF_UNIX).bind(ROOT[:0] + '../precious/s')
+        """,
+}
+COMMANDS = {
+    "a command": "import subprocess; subprocess.run(['rm', ROOT + '/precious/data.txt'])",
+    "a shell": "os.system('rm ' + ROOT + '/precious/data.txt')",
+    "an exec": "os.execv('/bin/rm', ['rm', ROOT + '/precious/data.txt'])",
+    "a spawn": "os.posix_spawn('/bin/rm', ['rm', ROOT + '/precious/data.txt'], {})",
+    "asyncio": """
+        import asyncio
+
+        async def remove():
+            process = await asyncio.create_subprocess_exec('rm', ROOT + '/precious/data.txt')
+            await process.wait()
+
+        asyncio.run(remove())
+        """,
+}
+BENEATH = {
+    "a C library": """
+        import ctypes
+        ctypes.CDLL(None).unlink(os.fsencode(ROOT) + b'/precious/data.txt')
+        """,
+    "relative to a descriptor": """
+        folder = os.open(ROOT + '/precious', os.O_RDONLY)
+        os.chdir(ROOT + '/scratch')
+        os.open('data.txt', os.O_WRONLY | os.O_TRUNC, dir_fd=folder)
+        """,
+    "a named pipe": "os.mkfifo(ROOT + '/precious/pipe')",
+    "another interpreter": """
+        import multiprocessing
+        process = multiprocessing.get_context('spawn').Process(
+            target=os.unlink, args=(ROOT + '/precious/data.txt',)
+        )
+        process.start()
+        process.join()
+        """,
+}
+METAS = {
+    "mode": "os.chmod(ROOT + '/precious/data.txt', 0o600)",
+    "mode by a descriptor": """
+        os.fchmod(os.open(ROOT + '/precious/data.txt', os.O_RDONLY), 0o600)
+        """,
+    "times": "os.utime(ROOT + '/precious/data.txt', (1, 1))",
+    "owner": "os.chown(ROOT + '/precious/data.txt', 12345, 12345)",
+}
+
+
+@pytest.mark.parametrize("name", [*ATTACKS, *COMMANDS, *METAS])
+def test_hook_ends_the_process_before_harm_is_done(place: Place, name: str) -> None:
+    end = place.run({**ATTACKS, **COMMANDS, **METAS}[name])
+
+    assert place.state() == place.before, end
+    assert end.status, end
+    assert "went on" not in end.output
+    assert end.refused or name == "closed descriptors"
+
+
+USUAL = {
+    "temporary files": """
+        import tempfile
+        tempfile.tempdir = ROOT + '/scratch'
+        with tempfile.TemporaryDirectory() as folder:
+            open(folder + '/a', 'w').close()
+        """,
+    "devices": "open(os.devnull, 'w').write('x'); open('/dev/tty2', 'r') if 0 else None",
+    "shared memory": """
+        from multiprocessing import Lock, shared_memory
+        memory = shared_memory.SharedMemory(create=True, size=16)
+        memory.close()
+        memory.unlink()
+        Lock()
+        """,
+    "an end of its own child": """
+        import subprocess, sys
+        child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)'])
+        child.terminate()
+        child.wait()
+        """,
+    "a server of its own": """
+        import socket, threading
+        server = socket.create_server(('127.0.0.1', 0))
+        threading.Thread(target=server.accept, daemon=True).start()
+        socket.create_connection(server.getsockname()).close()
+        """,
+    "a file that is written again": "open(ROOT + '/precious/data.txt', 'w').write('new')",
+    "a file that comes and goes": """
+        open(ROOT + '/precious/new', 'w').close()
+        os.unlink(ROOT + '/precious/new')
+        """,
+    "a folder that comes and stays": """
+        os.makedirs(ROOT + '/precious/new/a/b', exist_ok=True)
+        open(ROOT + '/precious/new/a/b/c', 'w').close()
+        """,
+    "a folder that is emptied": "import shutil; shutil.rmtree(ROOT + '/precious/sub')",
+    "a folder that is moved": "os.rename(ROOT + '/precious/sub', ROOT + '/precious/other')",
+    "a file that is replaced": """
+        open(ROOT + '/precious/part', 'w').close()
+        os.replace(ROOT + '/precious/part', ROOT + '/precious/data.txt')
+        """,
+    "mode and times": """
+        os.chmod(ROOT + '/precious/data.txt', 0o600)
+        os.utime(ROOT + '/precious/data.txt', (1, 1))
+        """,
+    "a database with a log": """
+        import sqlite3
+        shop = sqlite3.connect(ROOT + '/precious/shop.db')
+        shop.execute('pragma journal_mode = wal')
+        with shop:
+            shop.execute('create table if not exists item (name)')
+            shop.execute("insert into item values ('pear')")
+        os._exit(0)  # -wal and -shm stay
+        """,
+    "a log file": """
+        import logging
+        logging.basicConfig(filename=ROOT + '/precious/run.log', level='INFO')
+        logging.info('hello')
+        """,
+    "a link": "os.symlink('data.txt', ROOT + '/precious/link')",
+    "strange names": """
+        for name in (b'a\\nb', b'\\xff\\xfe', 'ü'.encode(), b' '):
+            open(os.fsencode(ROOT) + b'/precious/' + name, 'w').close()
+        """,
+    "a thousand files": """
+        for number in range(1000):
+            open(f'{ROOT}/precious/{number}', 'w').close()
+        """,
+    "a child that writes": """
+        if os.fork() == 0:
+            open(ROOT + '/precious/new', 'w').close()
+            os._exit(0)
+        os.wait()
+        os.unlink(ROOT + '/precious/new')
+        """,
+}
+
+
+@pytest.mark.parametrize("by_kernel", [False, pytest.param(True, marks=LANDLOCK)])
+@pytest.mark.parametrize("name", USUAL)
+def test_what_is_learned_may_be_done_and_is_put_back(
+    place: Place, name: str, by_kernel: bool
+) -> None:
+    end = place.learn(USUAL[name], by_kernel=by_kernel)
+    assert end.status == 0, end
+    again = place.run_kept(USUAL[name], holds=True, by_kernel=by_kernel)
+
+    assert (again.status, again.refused) == (0, []), again
+    assert place.state() == place.before
+
+
+@LANDLOCK
+@pytest.mark.parametrize("name", [*ATTACKS, *COMMANDS, *BENEATH])
+def test_kernel_holds_what_the_hook_does_not_hear(place: Place, name: str) -> None:
+    end = place.run({**ATTACKS, **COMMANDS, **BENEATH}[name], by_kernel=True, by_hook=False)
+
+    assert place.state() == place.before, end
+    assert end.refused == []
