@@ -20,6 +20,7 @@ import struct
 import sys
 import weakref
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Fence:
         self._free = (_realpath(scratch),)
         self._is_on = self._holds = False
         self._owner = _getpid()
+        self._prepared: dict[bool, int] = {}
         self._changes: Mapping[str, frozenset[str]] = {}
         self._acts: frozenset[str] = frozenset()
         self._log = -1
@@ -146,14 +148,20 @@ class Fence:
         if allowed.get("log"):
             self._log = os.open(allowed["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         if by_kernel:
-            files = [*self._changes[WRITE], *self._changes[REMOVE]]
-            verbs = {act.partition(" ")[0] for act in self._acts}
-            shut = {
-                "network": self._holds and "connects" not in verbs,
-                "signals": self._holds and "signals" not in verbs,
-            }
-            restrict([*self._free, *allowed.get("dirs", ())], files, **shut)
+            restrict(self._rules(allowed.get("dirs", ())))
         self._is_on = True
+
+    def prepare(self) -> None:
+        """Make the rules of the usual re-runs, which are those of tests that change nothing."""
+        self._prepared = {shut: ruleset(self._free, (), is_shut=shut) for shut in (False, True)}
+
+    def _rules(self, dirs: Sequence[str]) -> int:
+        files = [*self._changes[WRITE], *self._changes[REMOVE]]
+        verbs = {act.partition(" ")[0] for act in self._acts}
+        is_shut = self._holds and verbs.isdisjoint({"connects", "signals"})
+        if files or dirs or self._free[1:] or is_shut not in self._prepared:
+            return ruleset([*self._free, *dirs], files, is_shut=is_shut)
+        return self._prepared[is_shut]
 
     def open(self) -> None:
         """Let anything be done, until it is closed again."""
@@ -388,48 +396,58 @@ _NO_NEW_PRIVILEGES = 38
 _FS_WRITE, _FS_REFER, _FS_TRUNCATE = 1 << 1, 1 << 13, 1 << 14
 _FS_CHANGES = sum(1 << bit for bit in range(4, 13))  # remove a folder, a file; make one of 7 kinds
 _NET_CONNECT, _SCOPE_SIGNAL = 1 << 1, 1 << 1
-_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx")
+_DEVICES = (
+    *(f"/dev/{n}" for n in ("null", "zero", "full", "random", "urandom", "tty", "ptmx")),
+    "/dev/pts",
+    "/dev/shm",  # noqa: S108 - memory
+)
 
 
-def restrict(dirs: Sequence[str], files: Sequence[str], *, network: bool, signals: bool) -> int:
-    """Let this thread, and all that it starts, write only to ``files`` and in ``dirs``.
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
+
+
+def ruleset(dirs: Iterable[str], files: Iterable[str], *, is_shut: bool) -> int:
+    """Return a descriptor of rules, by which only ``files`` and in ``dirs`` may be written.
 
     Args:
         dirs: Folders, with all in them; devices and shared memory are open in any case.
         files: Of which the content may change; those that are not there don't count.
-        network: Whether no connection by TCP may be made either.
-        signals: Whether only what this thread starts may be sent signals.
+        is_shut: Whether no connection by TCP may be made either, and no signal sent to what was
+            not started behind them.
 
     Returns:
-        The version of Landlock; 0 where the kernel has none, and nothing is restricted.
+        -1 where the kernel has no Landlock.
     """
     if not sys.platform.startswith("linux"):
-        return 0
-    libc = ctypes.CDLL(None)
+        return -1
+    libc = _libc()
     version: int = libc.syscall(_CREATE, None, 0, 1)
     if version < 1:
-        return 0
+        return -1
     one = _FS_WRITE | (_FS_TRUNCATE if version >= 3 else 0)
     every = one | _FS_CHANGES | (_FS_REFER if version >= 2 else 0)
-    parts = [every]
-    if version >= 4:
-        parts.append(_NET_CONNECT if network else 0)
-    if version >= 6:
-        parts.append(_SCOPE_SIGNAL if signals else 0)
-    ruleset = libc.syscall(_CREATE, struct.pack(f"{len(parts)}Q", *parts), 8 * len(parts), 0)
-    if ruleset < 0:
-        return 0
-    devices = [f"/dev/{name}" for name in _DEVICES]
-    opened = [(path, one) for path in (*files, *devices)]
-    opened += [(path, every) for path in (*dirs, "/dev/pts", "/dev/shm")]  # noqa: S108 - memory
-    for path, rights in (*opened, (f"/proc/{_getpid()}", one)):
+    parts = [
+        every,
+        *[_NET_CONNECT * is_shut] * (version >= 4),
+        *[_SCOPE_SIGNAL * is_shut] * (version >= 6),
+    ]
+    rules: int = libc.syscall(_CREATE, struct.pack(f"{len(parts)}Q", *parts), 8 * len(parts), 0)
+    for path in (*files, *dirs, *_DEVICES) if rules >= 0 else ():
         with suppress(OSError):
             handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            is_folder = stat.S_ISDIR(os.fstat(handle).st_mode)
-            rule = struct.pack("=Qi", rights if is_folder else rights & one, handle)
-            libc.syscall(_ADD, ruleset, 1, rule, 0)
+            rights = every if stat.S_ISDIR(os.fstat(handle).st_mode) else one
+            libc.syscall(_ADD, rules, 1, struct.pack("=Qi", rights, handle), 0)
             os.close(handle)
+    return rules
+
+
+def restrict(rules: int) -> bool:
+    """Hold this thread, and all that it starts, to ``rules`` for ever; return whether it is."""
+    if rules < 0:
+        return False
+    libc = _libc()
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    done = libc.syscall(_RESTRICT, ruleset, 0)
-    os.close(ruleset)
-    return 0 if done else version
+    is_done: bool = libc.syscall(_RESTRICT, rules, 0) == 0
+    return is_done

@@ -158,6 +158,7 @@ class RerunPlugin:
     def _serve(self) -> None:
         gc.collect()
         self._fence.open()
+        self._fence.prepare()
         self._functions = functions_by_file()
         gc.freeze()
         n_threads = sum(not _may_be_forked(thread) for thread in threading.enumerate())

@@ -16,8 +16,8 @@ from pytest_bayesloc.rerun.aside import Aside
 from pytest_bayesloc.rerun.effects import MAX_TRIES, Effects
 
 HAS_LANDLOCK = sys.platform.startswith("linux") and not subprocess.run(
-    [sys.executable, "-c", "from pytest_bayesloc.rerun.fence import restrict as r; "
-     "raise SystemExit(not r([], [], network=False, signals=False))"],
+    [sys.executable, "-c", "from pytest_bayesloc.rerun.fence import restrict, ruleset; "
+     "raise SystemExit(not restrict(ruleset([], [], is_shut=False)))"],
     check=False,
 ).returncode  # fmt: skip
 LANDLOCK = pytest.mark.skipif(not HAS_LANDLOCK, reason="this kernel has no Landlock")
