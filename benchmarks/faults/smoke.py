@@ -44,7 +44,8 @@ def smoke(*, work: Path, python: Path, jobs: int) -> int:
     print(
         f"{len(rows)} of {n_wanted} faults made again, {n_wrong} with trouble; "
         f"regressions and edits: Top-1 {top[0]:.0%}, Top-5 {top[2]:.0%}; "
-        f"{mean(row.ratio for row in rows):.1f} times the plain run"
+        f"{mean(row.ratio for row in rows):.1f} times the plain run; "
+        f"{sum(row.n_refused for row in rows)} re-runs refused"
     )
     return int(n_wrong > 0 or len(rows) < n_wanted or top[2] < LEAST_TOP_5)
 

@@ -53,6 +53,7 @@ class Row:
         troubles: What must not happen but did.
         fresh_cpu_s: CPU seconds of a fresh ``python -m pytest`` of the tests that the first
             inspection ran; 0 if none was made.
+        n_refused: Patched re-runs that would have done something outside.
     """
 
     fault: str
@@ -70,6 +71,7 @@ class Row:
     cpu_s: float
     troubles: tuple[str, ...] = field(default=())
     fresh_cpu_s: float = 0.0
+    n_refused: int = 0
 
     @property
     def ratio(self) -> float:
@@ -130,18 +132,18 @@ def measure(
     report = workspace.root / "report.json"
     report.unlink(missing_ok=True)
     to_report = ("--bayesloc", COLD, f"--bayesloc-report=json:{report}", *options)
-    plain, ours = (
-        run(
-            workspace.pytest(*given),
-            cwd=workspace.tree,
-            limit_s=limit_s,
-            log=workspace.root / f"{name}.log",
-        )
-        for name, given in (("plain", ("-p", "no:bayesloc")), ("bayesloc", to_report))
-    )
+    workspace.home.mkdir(exist_ok=True)
+    ran, states = [], []
+    for name, given in (("plain", ("-p", "no:bayesloc")), ("bayesloc", to_report)):
+        log, home = workspace.root / f"{name}.log", {"HOME": str(workspace.home)}
+        command = workspace.pytest(*given)
+        ran.append(run(command, cwd=workspace.tree, limit_s=limit_s, log=log, env=home))
+        states.append(workspace.state())
+    plain, ours = ran
     result, unreadable = _read(report)
     fresh_cpu_s = _fresh_cpu_s(workspace, result, limit_s)
-    changes = workspace.changes()
+    names = sorted(states[0].keys() | states[1].keys())
+    changes = [name for name in names if states[0].get(name) != states[1].get(name)]
     workspace.restore()
     return Row(
         fault=fault.key,
@@ -162,6 +164,7 @@ def measure(
         cpu_s=ours.cpu_s,
         troubles=tuple(_troubles(plain, ours, changes, result, fault)),
         fresh_cpu_s=fresh_cpu_s,
+        n_refused=result.get("session", {}).get("n_refused", 0),
     )
 
 
@@ -242,13 +245,13 @@ def _refusal(result: Json, ours: Finished) -> str:
 
 
 def _troubles(
-    plain: Finished, ours: Finished, changes: str, result: Json, fault: PlantedFault
+    plain: Finished, ours: Finished, changes: Sequence[str], result: Json, fault: PlantedFault
 ) -> list[str]:
     found = []
     if plain.exit_code != ours.exit_code:
         found.append(f"exit code {ours.exit_code} instead of {plain.exit_code}")
     if changes:
-        found.append(f"tree changed: {'; '.join(changes.splitlines()[:3])}")
+        found.append(f"changed: {'; '.join(changes[:3])}")
     if "INTERNALERROR" in ours.output:
         found.append("INTERNALERROR")
     if OURS.search(ours.output):

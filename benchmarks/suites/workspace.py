@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -117,6 +118,23 @@ class Workspace:
     def changes(self) -> str:
         """What ``git status`` says: empty for a clean tree."""
         return self.git("status", "--porcelain").strip()
+
+    def state(self) -> dict[str, tuple[int, str]]:
+        """The mode and a digest of all in the tree and its home folder but what a run leaves."""
+        left = {*OF_A_RUN, ".git", "__pycache__"}
+        found = {}
+        for folder in (self.tree, self.home):
+            for path in folder.rglob("*"):
+                if left.isdisjoint(path.relative_to(folder).parts):
+                    data = path.read_bytes() if path.is_file() else b""
+                    digest = hashlib.sha256(data).hexdigest()[:16]
+                    found[path.relative_to(self.root).as_posix()] = (path.lstat().st_mode, digest)
+        return found
+
+    @property
+    def home(self) -> Path:
+        """The home folder of its runs."""
+        return self.root / "home"
 
     def restore(self) -> None:
         """The tree as published, with nothing that an earlier run left."""

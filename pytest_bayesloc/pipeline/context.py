@@ -61,12 +61,14 @@ def own_folder(rootdir: Path) -> Path:
     return folder
 
 
-def effects_in(rootdir: Path, note: Callable[[str], None] = lambda _: None) -> Effects:
-    """Return what tests do to the files of a project: nothing is known yet."""
+def effects_in(
+    rootdir: Path, note: Callable[[str], None] = lambda _: None, never: Sequence[str] = ()
+) -> Effects:
+    """Return the effects of tests on a project's files; tests with a mark of ``never`` stay out."""
     from pytest_bayesloc.rerun.aside import Aside
     from pytest_bayesloc.rerun.effects import Effects
 
-    return Effects(Aside(lambda: own_folder(rootdir) / ASIDE), note)
+    return Effects(Aside(lambda: own_folder(rootdir) / ASIDE), note, never=never)
 
 
 def mend_folder(rootdir: Path, note: Callable[[str], None]) -> None:
@@ -239,14 +241,14 @@ class Context:
     @cached_property
     def effects(self) -> Effects:
         """The effects of tests on the world here, as re-runs show them."""
-        return effects_in(self.rootdir, self.note)
+        return effects_in(self.rootdir, self.note, self.settings.never_rerun)
 
     @cached_property
     def effects_elsewhere(self) -> Effects:
         """The same of re-runs on other machines, whose files can't be put back from here."""
         from pytest_bayesloc.rerun.effects import Effects
 
-        return Effects(note=self.note)
+        return Effects(note=self.note, never=self.settings.never_rerun)
 
     @property
     def n_refused(self) -> int:

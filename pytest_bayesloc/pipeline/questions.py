@@ -228,7 +228,9 @@ class Questions(ResultQuestions):
                 self.close()
                 self._texts.clear()
                 tests = dict.fromkeys(chain(self._failing, *last.passing.values()))
-                place = local_transport(last.command, effects_in(self._rootdir))
+                place = local_transport(
+                    last.command, effects_in(self._rootdir, never=last.never_rerun)
+                )
                 self._runner = ServerRunner(place, tuple(tests), self._texts)
                 self._state = state
             yield self._runner

@@ -21,6 +21,7 @@ import pytest
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.boot import booted
 from pytest_bayesloc.rerun.child import WHOLE, Child, Frames, frames_of
+from pytest_bayesloc.rerun.fence import AWAY
 from pytest_bayesloc.rerun.swap import bring_to_front, functions_by_file
 from pytest_bayesloc.rerun.transports.local import (
     adopt_orphans,
@@ -122,10 +123,22 @@ class RerunPlugin:
         wholes = tuple(name[:-1] for name in self._tests if name.endswith(WHOLE))
         own = (i for i in items if i.nodeid in order or i.nodeid.startswith(wholes))
         chosen = sorted(own, key=lambda i: order.get(i.nodeid, len(order)))
+        if self._once is None or self._once["fence"]["holds"]:
+            chosen = [item for item in chosen if not self._is_marked(item)]
         items[:] = chosen
         result = yield
         items[:] = [item for item in chosen if item in items]
         return result
+
+    def _is_marked(self, item: pytest.Item) -> bool:
+        """Whether ``item`` has a mark of tests that are not run under patches."""
+        marks = booted().spec["fence"].get("never", ())
+        mark = next((name for name in marks if item.get_closest_marker(name)), "")
+        if mark and self._once is None:
+            said = {"refused": [AWAY, mark], "said": f"is marked {mark}", "by": item.nodeid}
+            self._link.send(said)
+            return False
+        return bool(mark)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> NoReturn:

@@ -113,6 +113,65 @@ def localized(project: Project, home: Path) -> tuple[Run, dict[str, Any]]:
     return run, changed
 
 
+MARKED = """
+    import pytest
+
+    from app import half
+
+
+    @pytest.mark.shared
+    def test_half():
+        assert half(3) == 1.5
+
+
+    def test_half_of_two():
+        assert half(2) == 1
+    """
+
+
+def test_tests_with_a_mark_are_not_run_under_patches(projects: Projects) -> None:
+    ini = "[pytest]\nmarkers = shared\nbayesloc_never_rerun = shared\n"
+    code = "def half(n):\n    return n // 2\n"
+    project = projects.make({"app.py": code, "test_app.py": MARKED, "pytest.ini": ini})
+
+    run = project.localize(*FIXED)
+
+    assert "test_app.py::test_half is marked shared. (left-out)" in run.stdout
+    assert run.names()[0] == "app.py half"
+    tests = [test for row in run.inspections for test in row["tests"]]
+    assert {test["verdict"] for test in tests if test["node_id"].endswith("_half")} <= {"not-run"}
+
+
+AWAY = """
+    import socket
+
+    import pytest
+
+    from app import half
+
+
+    def test_half():
+        with socket.socket() as line, pytest.raises(OSError):
+            line.settimeout(0.1)
+            line.connect(("192.0.2.1", 80))
+        assert half(3) == 1.5
+    """
+
+
+def test_tests_that_connect_to_other_machines_are_not_run_under_patches(
+    projects: Projects,
+) -> None:
+    code = "def half(n):\n    return n // 2\n"
+    project = projects.make({"app.py": code, "test_app.py": AWAY})
+
+    run = project.localize(*FIXED)
+
+    assert "test_app.py::test_half connects to 192.0.2.1:80. (left-out)" in run.stdout
+    assert run.names()[0] == "app.py half"
+    tests = [test for row in run.inspections for test in row["tests"]]
+    assert {test["verdict"] for test in tests if test["node_id"].endswith("_half")} <= {"not-run"}
+
+
 KILLING = """
     import os
     import signal
