@@ -84,20 +84,33 @@ class Aside:
             The path of the file that gets the names of what is made.
 
         Raises:
-            AsideError: If it can't be kept.
+            AsideError: If it can't be kept, or could not be put back.
         """
         with self._lock:
             folder = self._folder()
             with _locked(folder.parent / LOCK):
                 self._keep(folder, changes)
                 log, running = folder / MADE, folder / RUNNING
-                log.write_bytes(b"")
-                running.write_text(repr(limit_s + LATER_S), encoding="ascii")
+                try:
+                    log.write_bytes(b"")
+                    running.write_text(repr(limit_s + LATER_S), encoding="ascii")
+                except OSError as error:
+                    raise AsideError(f"can't be kept ({error})") from error
                 try:
                     yield str(log)
                 finally:
-                    _put_back(self._entries, folder)
-                    running.unlink(missing_ok=True)
+                    self._put_back(folder)
+
+    def _put_back(self, folder: Path) -> None:
+        _, missing = _put_back(self._entries, folder)
+        if missing:
+            self._own = None  # the folder stays, with all that is needed
+            self._entries.clear()
+            raise AsideError(
+                f"could not be put back: {missing[0]}. Its copy is in {folder}, and the next run "
+                "tries again"
+            )
+        (folder / RUNNING).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Remove the copies. May be called twice."""
@@ -198,7 +211,9 @@ def _is_locked(inode: int) -> bool:
     return any(row[-3].endswith(f":{inode}") and row[-4] != own for row in rows if len(row) > 6)
 
 
-def _put_back(entries: dict[str, Entry], folder: Path, until_ns: int | None = None) -> list[str]:
+def _put_back(
+    entries: dict[str, Entry], folder: Path, until_ns: int | None = None
+) -> tuple[list[str], list[str]]:
     """Make ``entries`` as they were, and remove what was made.
 
     Args:
@@ -207,28 +222,35 @@ def _put_back(entries: dict[str, Entry], folder: Path, until_ns: int | None = No
         until_ns: What was changed later is somebody else's and stays.
 
     Returns:
-        What was put back or removed, and could be.
+        What was put back or removed, and what could not be.
     """
-    done = []
-    for path in reversed(_made(folder)):
-        now = _entry(path)
-        if now.mode and path not in entries and not _is_later(now, until_ns):
-            done.append(path)
-            _remove(path, now)
+    done = list(_remove_made(entries, folder, until_ns))
+    missing = []
     for path, was in entries.items():
         now = _entry(path)
         if was.is_like(now) or _is_later(now, until_ns):
             continue
-        with suppress(OSError):
+        try:
             if _restore(path, was, now, folder):
                 done.append(path)
+        except OSError as error:
+            missing.append(f"{path} ({error.strerror})")
     for path, was in reversed(entries.items()):  # what is in a folder has changed its times
-        with suppress(OSError):
-            now = _entry(path)
-            if was.mode and not was.is_like(now) and not _is_later(now, until_ns):
+        now = _entry(path)
+        if was.mode and not was.is_like(now) and not _is_later(now, until_ns):
+            with suppress(OSError):
                 _set_times(path, was)
-            entries[path] = Entry(**{**asdict(_entry(path)), "copy": was.copy})
-    return done
+        entries[path] = Entry(**{**asdict(_entry(path)), "copy": was.copy})
+    return done, missing
+
+
+def _remove_made(entries: Mapping[str, Entry], folder: Path, until_ns: int | None) -> Iterator[str]:
+    """Remove what was made, but for what ``entries`` knows, and yield its paths."""
+    for path in reversed(_made(folder)):
+        now = _entry(path)
+        if now.mode and path not in entries and not _is_later(now, until_ns):
+            yield path
+            _remove(path, now)
 
 
 def _made(folder: Path) -> list[str]:
@@ -338,7 +360,10 @@ def _recover(folder: Path, note: Callable[[str], None]) -> None:
         until_ns = running.stat().st_mtime_ns + int(float(running.read_text("ascii")) * 1e9)
         read = json.loads((folder / JOURNAL).read_text("ascii"))
         entries = convert(read, dict[str, Entry])
-        done = _put_back(entries, folder, until_ns)
+        done, missing = _put_back(entries, folder, until_ns)
+        if missing:
+            note(f"{missing[0]} could not be put back: its copy is in {folder}. (put-back)")
+            return
         if done:
             named = ", ".join(sorted(done)[:3])
             more = f" and {len(done) - 3} more" if len(done) > 3 else ""
