@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from tests.integration.conftest import Project, Projects, Run
 
+SHORT = ("rmtree", "rows of a database")
 FIXED = ("--bayesloc", "--bayesloc-fix=suggest", "--bayesloc-fix-unsafe")
 OURS = frozenset({".bayesloc", "__pycache__", ".pytest_cache", "looked.json", ".git"})
 
@@ -217,7 +218,13 @@ def test_files_are_put_back_by_the_next_run_if_this_one_is_killed(projects: Proj
     assert sorted(path.name for path in (project.root / ".bayesloc/aside").iterdir()) == ["lock"]
 
 
-@pytest.mark.parametrize("name", worlds.HARMLESS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in SHORT else pytest.mark.thorough)
+        for name in worlds.HARMLESS
+    ],
+)
 def test_small_edits_change_nothing(
     projects: Projects, home: Path, server: list[str], name: str
 ) -> None:

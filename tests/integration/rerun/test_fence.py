@@ -342,7 +342,10 @@ USUAL = {
 }
 
 
-@pytest.mark.parametrize("by_kernel", [False, pytest.param(True, marks=LANDLOCK)])
+@pytest.mark.parametrize(
+    "by_kernel",
+    [pytest.param(False, marks=pytest.mark.thorough), pytest.param(True, marks=LANDLOCK)],
+)
 @pytest.mark.parametrize("name", USUAL)
 def test_what_is_learned_may_be_done_and_is_put_back(
     place: Place, name: str, by_kernel: bool
@@ -356,6 +359,7 @@ def test_what_is_learned_may_be_done_and_is_put_back(
 
 
 @LANDLOCK
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*ATTACKS, *COMMANDS, *BENEATH])
 def test_kernel_holds_what_the_hook_does_not_hear(place: Place, name: str) -> None:
     end = place.run({**ATTACKS, **COMMANDS, **BENEATH}[name], by_kernel=True, by_hook=False)
