@@ -10,7 +10,6 @@ from pytest_bayesloc.domain.errors import FixError
 from pytest_bayesloc.fixes.apply import changed_bytes
 
 FILES = {
-    "plain": b"a = 1\nb = 2\nc = 3\n",
     "no end": b"a = 1\nb = 2",
     "crlf": b"a = 1\r\nb = 2\r\nc = 3\r\n",
     "mixed ends": b"a = 1\r\nb = 2\nc = 3\r\n",

@@ -55,21 +55,9 @@ BAD = {
 
 
 def test_a_definition_of_the_first_format_is_taken() -> None:
-    text = b"""
-name: import_fixer
-type: executable
-description: Fixes circular imports.
-command: python
-args: [import_fixer.py]
-input_format: json
-output_format: json
-tags: [fix, error_handler]
-metadata: {error_pattern: circular import, category: imports, priority: high, auto_apply: true}
-"""
+    text = WHOLE.replace(b"add-brackets", b"add_brackets").replace(b": fix\n", b": executable\n")
 
-    tool = parse_definition(text, "import_fixer.yaml")
-
-    assert (tool.name, tool.args, tool.priority) == ("import_fixer", ("import_fixer.py",), "high")
+    assert parse_definition(text, "add_brackets.yaml").name == "add_brackets"
 
 
 def test_an_asterisk_in_words_is_no_alias() -> None:

@@ -117,7 +117,6 @@ def test_nodes_come_in_the_order_of_the_text() -> None:
         ("if not (\n        a\n        or b\n    ): c()", "negate-condition"),
         ("if a: return (b or\n        c)\n    return d", "change-return"),
         ("if(a)and(b): c()", "change-boolean"),
-        ("return[1]", "change-return"),
         ('return"a"if b else"c"', "change-return"),
         ("x = 1if a else 2", "change-constant"),
         ('if"a"in b: c()', "relax-condition"),

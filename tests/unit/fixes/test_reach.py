@@ -66,8 +66,6 @@ def reach(*never_edited: str) -> Reach:
     ("name", "leads"),
     [
         ("wipe", True),
-        ("tidy", True),
-        ("drop", True),
         ("Store", True),
         ("again", True),
         ("count", False),

@@ -17,7 +17,6 @@ def reaches(body: str, imports: str = "import os, shutil, subprocess", *named: s
     [
         ("os.remove(path)", "import os"),
         ("o.remove(path)", "import os as o"),
-        ("remove(path)", "from os import remove"),
         ("wipe(path)", "from shutil import rmtree as wipe"),
         ("subprocess.run([path])", "import subprocess"),
         ("[n for n in path if os.kill(n, 9)]", "import os"),
@@ -43,7 +42,6 @@ def test_call_that_changes_the_world_is_seen(body: str, imports: str) -> None:
         "open(path)",
         "open(path, 'rb').read()",
         "path.open()",
-        "path.read_text()",
         "path.replace('a', 'b')",
         "remove(path)",
         "db.execute('DROP TABLE x')",

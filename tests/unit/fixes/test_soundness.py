@@ -36,10 +36,6 @@ UNSOUND = {
         "def f(x):\n    return x\n",
         "def f(x):\n    if x in ('blue', 'red'):\n        return 1\n    return x\n",
     ),
-    "the expected value by a choice": (
-        "def f(x):\n    return x\n",
-        "def f(x):\n    return 4217 if x else x\n",
-    ),
     "a table of answers": (
         "def f(x):\n    return x\n",
         "def f(x):\n    return {'blue': 3}.get(x, x)\n",
@@ -198,12 +194,10 @@ def test_what_keeps_the_data_flow_is_not_doubted(name: str) -> None:
 @pytest.mark.parametrize(
     ("one", "other", "is_told"),
     [
-        ("100", "1000", False),
         ("0.02", "0.2", False),
         ("237.15", "273.15", False),
         ("9", "10", False),
         ("17", "7", False),
-        ("20", "28", True),
         ("30", "22.5", True),
         ("0.5", "3.2", True),
         ("'0.7'", "'0.07'", False),

@@ -25,12 +25,6 @@ EXAMPLES = (
         line=2,
     ),
     Example(
-        error="AttributeError: 'list' object has no attribute 'length'",
-        before="def f(xs):\n    xs.push(1)\n    return xs.length\n",
-        after="def f(xs):\n    xs.push(1)\n    return len(xs)\n",
-        line=3,
-    ),
-    Example(
         error="AttributeError: 'list' object has no attribute 'push'. Did you mean: 'pop'?",
         before="def f(xs):\n    xs.push(1)\n    return xs\n",
         after="def f(xs):\n    xs.append(1)\n    return xs\n",

@@ -75,14 +75,6 @@ EXAMPLES = (
         test="def test_f():\n    assert f(0, None) == ''\n",
     ),
     Example(
-        error="KeyError: 'a'",
-        before="def f(words):\n    n = {}\n    for word in words:\n"
-        "        n[word] += 1  # one more\n    return n\n",
-        after="def f(words):\n    n = {}\n    for word in words:\n"
-        "        n[word] = n.get(word, 0) + 1  # one more\n    return n\n",
-        line=4,
-    ),
-    Example(
         error="StopIteration",
         before="def f(xs):\n    return next(x for x in xs if x)\n",
         after="def f(xs):\n    return next((x for x in xs if x), None)\n",

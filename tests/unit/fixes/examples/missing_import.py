@@ -100,10 +100,4 @@ EXAMPLES = (
         after=None,
         line=3,
     ),
-    Example(
-        error="NameError: name 'totl' is not defined",
-        before="def f(total):\n    return totl + 1\n",
-        after=None,
-        line=2,
-    ),
 )

@@ -103,12 +103,6 @@ EXAMPLES = (
         line=4,
     ),
     Example(
-        error="TypeError: 'NoneType' object is not iterable",
-        before="def f(d):\n    xs = list(d)\n    xs = xs.sort(key=len)\n    return xs\n",
-        after="def f(d):\n    xs = list(d)\n    xs.sort(key=len)\n    return xs\n",
-        line=4,
-    ),
-    Example(
         error="AssertionError: assert None == [1]",
         before="def f(xs):\n    ys = list(xs)\n    return ys.reverse()\n",
         after="def f(xs):\n    ys = list(xs)\n    ys.reverse()\n    return ys\n",
@@ -120,13 +114,5 @@ EXAMPLES = (
         after="import random\n\n\ndef f(xs):\n    ys = list(xs)\n    random.shuffle(ys)\n"
         "    return ys\n",
         line=6,
-    ),
-    Example(
-        error="AttributeError: 'NoneType' object has no attribute 'b'",
-        before="class A:\n    def a(self):\n        self.x = 1\n        return self\n\n"
-        "    def b(self):\n        self.y = 1\n",
-        after="class A:\n    def a(self):\n        self.x = 1\n        return self\n\n"
-        "    def b(self):\n        self.y = 1\n        return self\n",
-        line=7,
     ),
 )

@@ -30,12 +30,6 @@ EXAMPLES = (
         line=3,
     ),
     Example(
-        error='TypeError: can only concatenate str (not "int") to str',
-        before="def f(name, n):\n    return name + n  # both\n",
-        after="def f(name, n):\n    return name + str(n)  # both\n",
-        line=2,
-    ),
-    Example(
         error="TypeError: unsupported operand type(s) for +: 'int' and 'str'",
         before="def f(a, b):\n    return a + b\n",
         after="def f(a, b):\n    return a + int(b)\n",

@@ -43,12 +43,6 @@ EXAMPLES = (
         line=2,
     ),
     Example(
-        error="TypeError: price() missing 1 required positional argument: 'rate'",
-        before="def total(net):\n    return net\n",
-        after=None,
-        line=2,
-    ),
-    Example(
         error="TypeError: price() takes 1 positional argument but 2 were given",
         before="def total(net, rate):\n    return price(*net)\n",
         after=None,
