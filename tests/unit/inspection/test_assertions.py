@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
-from contextlib import suppress
 from dataclasses import replace
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,13 +11,11 @@ from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.inspection.strategies.assertions import KIND, MAX_CHECKS, propose
 from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
-from pytest_bayesloc.rerun.child import NAME, Probe
-from pytest_bayesloc.rerun.swap import compile_patched
+from tests.unit.inspection.conftest import run, violations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.rerun.child import Probe
 
 FILE = "shop/cart.py"
 
@@ -44,33 +40,10 @@ def patch_of(
     return propose(source, unit, invariants)
 
 
-@pytest.fixture
-def probe(monkeypatch: pytest.MonkeyPatch) -> Probe:
-    """What patches speak to."""
-    probe = Probe(lambda: None)
-    monkeypatch.setattr(builtins, NAME, probe, raising=False)
-    return probe
-
-
-def run(patch: InspectionPatch) -> dict[str, Any]:
-    """The names of the patched module."""
-    space: dict[str, Any] = {"__name__": "cart"}
-    exec(compile_patched(patch.original, patch.patched, FILE), space)
-    return space
-
-
-def violations(probe: Probe, function: Callable[[], object]) -> list[int]:
-    probe.reset()
-    with suppress(AssertionError):
-        function()
-    return probe.violations
-
-
 # One function f(x) each, which returns an int for 1, and a str for "a".
 SHAPES = {
     "plain": "def f(x):\n    return x\n",
     "no end of line": "def f(x):\n    return x",
-    "on one line": "def f(x): return x\n",
     "on one line, tight": "def f(x):return x\n",
     "on one line with a comment": "def f(x): return x  # why\n",
     "on one line, twice": "def f(x): y = x; return y\n",
@@ -78,7 +51,6 @@ SHAPES = {
     "else return": "def f(x):\n    if not x:\n        return 0\n    else: return x\n",
     "several lines": "def f(x):\n    return (\n        x  # c\n        or 0\n    )  # d\n",
     "without parentheses": "def f(x):\n    return x \\\n        or 0\n",
-    "docstring": 'def f(x):\n    """Doc."""\n    return x\n',
     "docstring of several lines": 'def f(x):\n    """Doc\n\n    more.\n    """\n    return x\n',
     "header of several lines": "def f(\n    x,\n    y=(1,\n       2),\n): return x\n",
     "tabs": "def f(x):\n\tif x:\n\t\treturn x\n\treturn 0\n",
@@ -87,12 +59,10 @@ SHAPES = {
     "unicode in a line": "def f(x): ä = 'é', x; return ä[1]\n",
     "try": "def f(x):\n    try: return x\n    finally: x = 3\n",
     "with": "def f(x):\n    with open('/dev/null') as s: return x\n",
-    "loop": "def f(x):\n    for y in [x]:\n        if y: return y\n",
     "nested": "def f(x):\n    def g(y):\n        return [y]\n    return g(x)[0]\n",
     "nested first": "def f(x):\n    @staticmethod\n    def g(): return x\n    return g()\n",
     "lambda": "def f(x):\n    g = lambda: x\n    return g()\n",
     "decorated": "def d(f): return f\n@d\n@d\ndef f(x):\n    return x\n",
-    "star": "def f(x):\n    return [*[x], 1][0]\n",
     "match": "def f(x):\n    match x:\n        case 0: return 0\n        case _: return x\n",
     "windows": "def f(x):\r\n    if x: return x\r\n    return 0\r\n",
     "form feed": "A = 'a\x0cb\x1c\u2028c'\n\x0c\ndef f(x):\n    '''\x0c'''\n    return x\n",
@@ -103,7 +73,6 @@ SHAPES = {
     "built-ins hidden in the module": "from os import *\ntype = 3\ndef f(x):\n    return x\n",
     "global first": "def f(x):\n    global N\n    N = x\n    return N\n",
     "walrus": "def f(x):\n    return (y := x)\n",
-    "keyword only": "def f(x=0, *, z=1):\n    return x\n",
     "condition over lines": "def f(x):\n    if (x and\n            x): return x\n    return 0\n",
 }
 
@@ -184,9 +153,8 @@ def test_result_is_compared_with_what_the_parameter_was_at_entry(probe: Probe) -
     assert probe.violations == []
 
 
-@pytest.mark.parametrize("look", ["locals()", "dict(vars())", "eval('locals()')"])
-def test_function_that_looks_at_its_variables_gets_no_new_ones(look: str, probe: Probe) -> None:
-    patch = patch_of(f"def f(x):\n    return {look}\n", RESULT_GROWS, X_IS_INT)
+def test_function_that_looks_at_its_variables_gets_no_new_ones(probe: Probe) -> None:
+    patch = patch_of("def f(x):\n    return eval('locals()')\n", RESULT_GROWS, X_IS_INT)
 
     assert run(patch)["f"](1) == {"x": 1}
     assert [check.text for check in patch.checks] == [X_IS_INT.words]

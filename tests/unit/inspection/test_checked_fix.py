@@ -26,12 +26,10 @@ def after():
 REFUSED = {
     "def total(self):\n    import os\n    return 1\n": "it adds `import os`",
     "def total(self):\n    open('x', 'w')\n    return 1\n": "it uses `open`",
-    "def total(self):\n    return eval('1')\n": "it uses `eval`",
     "def total(self):\n    return self.__class__\n": "it uses `__class__`",
     "def total(self):\n    self.net.unlink()\n    return 1\n": "it uses `unlink`",
     "def total(self):\n    global json\n    return 1\n": "it adds `global json`",
     "def total(self, more=0):\n    return 1\n": "it changes the signature",
-    "def other(self):\n    return 1\n": "it changes the signature",
     "@cache\ndef total(self):\n    return 1\n": "it changes the signature or the decorators",
     "import os\n\n\ndef total(self):\n    return 1\n": "it is not the one function",
     "def total(self):\n    return self.net +\n": "it does not parse",
@@ -100,7 +98,6 @@ def name_of(path):
     [
         ("go = os.system\n    return go(path)", "it uses `system`"),
         ("return list(map(os.remove, [path]))", "it uses `os.remove` in a new way"),
-        ("return os.replace(path, path)", "it uses `os.replace` in a new way"),
         ("return logging.getLogger(path)", "it uses `logging.getLogger` in a new way"),
         ("return link(path)", "it uses `link` in a new way"),
     ],

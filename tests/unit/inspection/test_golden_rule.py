@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from pytest_bayesloc.domain.location import Location
+from typing import TYPE_CHECKING
+
 from pytest_bayesloc.domain.recording import Call
 from pytest_bayesloc.inspection.reflection import golden_rule
+from tests.fakes.case import location
 
-
-def location(name: str) -> Location:
-    return Location(file="m.py", start_line=1, end_line=2, qualname=name)
-
+if TYPE_CHECKING:
+    from pytest_bayesloc.domain.location import Location
 
 OUTER, MIDDLE, INNER, OTHER = (location(name) for name in ("outer", "middle", "inner", "other"))
 

@@ -42,7 +42,7 @@ def spoiled_by(*spoilers: str, run: TestRun = SPOILED) -> OrderedRunner:
     return OrderedRunner(lambda before: run if before >= set(spoilers) else PASSED)
 
 
-@pytest.mark.parametrize("spoilers", [("t0",), ("t63",), ("t99",), ("t3", "t70"), ("t9", "t10")])
+@pytest.mark.parametrize("spoilers", [("t0",), ("t99",), ("t3", "t70"), ("t9", "t10")])
 def test_smallest_set_of_spoilers_is_found_in_their_order(spoilers: tuple[str, ...]) -> None:
     assert search(spoiled_by(*spoilers)).spoilers(EARLIER) == spoilers
 

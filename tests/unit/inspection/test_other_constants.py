@@ -13,7 +13,7 @@ from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.values import Constants
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.evidence.guards import Guard
-from tests.fakes.case import case_of
+from tests.fakes.case import case_of, location
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
 if TYPE_CHECKING:
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import Finding, TestRun
     from pytest_bayesloc.ranking.case import Case
-
-
-def location(name: str, file: str = "m.py") -> Location:
-    return Location(file=file, start_line=1, end_line=9, qualname=name)
 
 
 USER, CALLER, RARE, FOURTH = (location(name) for name in ("user", "caller", "rare", "fourth"))

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_bayesloc.domain.evidence import Decision, Outcome
 from pytest_bayesloc.domain.inspection import Signals, TestRun, Verdict
-from pytest_bayesloc.inspection.reflection import classify, fired_checks, signals_of
+from pytest_bayesloc.inspection.reflection import classify, signals_of
 
 
 def ran(verdict: str = "fail", *violations: int, covered: bool = True) -> TestRun:
@@ -72,17 +72,6 @@ def test_check_that_a_passing_test_breaks_too_is_void() -> None:
     assert outcome({"f": ran("fail", 0)}, {"p": ran("fail", 0)}) == "COLLATERAL_FAILURE"
 
 
-def test_void_check_does_not_silence_another_check_of_the_patch() -> None:
-    failing, passing = {"f": ran("fail", 0, 2)}, {"p": ran("fail", 0)}
-
-    assert fired_checks(failing, passing) == (2,)
-    assert outcome(failing, passing) == "TARGET_ASSERTION_FAILED"
-
-
-def test_checks_of_several_failing_tests_are_joined_in_order() -> None:
-    assert fired_checks({"f": ran("fail", 3, 1), "g": ran("fail", 1, 0)}, {}) == (0, 1, 3)
-
-
 def test_covered_and_passed_needs_every_failing_test_to_pass() -> None:
     assert outcome({"f": ran("pass"), "g": ran("pass")}, {}) == "COVERED_AND_PASSED"
     assert outcome({"f": ran("pass"), "g": ran("fail")}, {}) == "COLLATERAL_FAILURE"
@@ -106,19 +95,5 @@ def test_fired_check_proves_coverage_without_a_heartbeat() -> None:
     )
 
 
-@pytest.mark.parametrize("verdict", ["timeout", "crash", "not-run"])
-def test_one_failing_test_that_did_not_end_makes_it_inconclusive(verdict: str) -> None:
-    assert outcome({"f": ran("fail", 0), "g": ran(verdict)}, {}) == "INCONCLUSIVE"
-
-
-@pytest.mark.parametrize("verdict", ["timeout", "crash", "not-run"])
-def test_passing_test_that_did_not_end_does_not_make_it_inconclusive(verdict: str) -> None:
-    assert outcome({"f": ran("fail", 0)}, {"p": ran(verdict)}) == "TARGET_ASSERTION_FAILED"
-
-
 def test_patch_that_was_never_in_place_is_inconclusive() -> None:
     assert signals_of({"f": ran("fail", 0)}, {}, n_swapped=0) is None
-
-
-def test_re_run_without_a_failing_test_is_inconclusive() -> None:
-    assert signals_of({}, {"p": ran("pass")}) is None

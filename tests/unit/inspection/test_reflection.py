@@ -1,18 +1,18 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.inspection.reflection import describe, innocents, reflect
 from pytest_bayesloc.ranking.evidence.invariants import Invariant
+from tests.fakes.case import location
 
-
-def location(name: str) -> Location:
-    return Location(file="m.py", start_line=1, end_line=2, qualname=name)
-
+if TYPE_CHECKING:
+    from pytest_bayesloc.domain.location import Location
 
 OUTER, INNER = location("outer"), location("inner")
 ENTRY = Check(number=0, at_exit=False, text="x > 0", support=9)

@@ -9,7 +9,6 @@ import pytest
 
 from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.domain.inspection import Effect, Verdict
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.values import (
@@ -18,18 +17,15 @@ from pytest_bayesloc.inspection.strategies.values import (
     by_callee,
 )
 from pytest_bayesloc.inspection.strategy import Budget
-from tests.fakes.case import case_of
+from tests.fakes.case import case_of, location
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, TestRun
+    from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.ranking.case import Case
-
-
-def location(name: str) -> Location:
-    return Location(file="m.py", start_line=1, end_line=9, qualname=name)
 
 
 A, B, C = (location(name) for name in "abc")

@@ -45,20 +45,10 @@ def test_choice_is_the_likeliest_location_in_its_first_way() -> None:
     assert likeliest(belief, actions(ADD, TOTAL, TAX)) == (TOTAL, SURE)
 
 
-def test_choice_breaks_a_tie_by_location() -> None:
-    belief = SingleFaultBelief({TAX: 0.5, ADD: 0.5})
-
-    assert likeliest(belief, actions(TAX, ADD)) == (ADD, SURE)
-
-
 def test_difference_by_rounding_is_a_tie() -> None:
     chosen = likeliest(IndependentBelief({TAX: 0.3, ADD: 0.3 - 1e-14}), actions(TAX, ADD))
 
     assert chosen == (ADD, SURE)
-
-
-def test_nothing_is_chosen_of_nothing() -> None:
-    assert likeliest(SingleFaultBelief({TAX: 1.0}), []) is None
 
 
 def reason(
