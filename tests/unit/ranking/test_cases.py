@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.evidence import (
     Outcome,
     StaticOutcome,
 )
-from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
+from pytest_bayesloc.domain.failure import ErrorKind, Failure, Origin
 from pytest_bayesloc.domain.inspection import Finding, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked
@@ -28,7 +28,7 @@ from pytest_bayesloc.ranking.faults import combine, fault_of
 from pytest_bayesloc.ranking.groups import divided, open_groups
 from pytest_bayesloc.ranking.likelihoods import likelihood, repair_likelihood, weigh
 from pytest_bayesloc.spectrum.sources import Sources
-from tests.fakes.case import case_of
+from tests.fakes.case import case_of, frame_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,24 +80,13 @@ _, TEST_A, TEST_B, TEST_C = (unit.location for unit in MAPS["test_shop.py"].unit
 CALLED_AT = {TEST_A: 2, TEST_B: 5, TEST_C: 8}
 
 
-def frame(where: Location, line: int) -> Frame:
-    return Frame(
-        file=where.file,
-        line=line,
-        name=where.qualname,
-        first_line=where.start_line,
-        in_app=True,
-        is_test=where.is_test,
-    )
-
-
 def failure(test: Location, *inner: tuple[Location, int], exc_type: str = "ValueError") -> Failure:
     return Failure(
         node_id=test.qualname,
         phase="call",
         exc_type=exc_type,
         message="",
-        frames=(frame(test, CALLED_AT[test]), *(frame(*place) for place in inner)),
+        frames=(frame_in(test, CALLED_AT[test]), *(frame_in(*place) for place in inner)),
         test_locations=(test,),
     )
 

@@ -5,28 +5,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.groups import split_failures
+from tests.fakes.case import location
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
-def location(name: str, file: str = "m.py", *, is_test: bool = False) -> Location:
-    return Location(file=file, start_line=1, end_line=9, qualname=name, is_test=is_test)
+    from pytest_bayesloc.domain.location import Location
 
 
 A, B, C, D, E = (location(name) for name in "abcde")
 MODULE = location("<module>")
 
 
-def split(
-    n_failing: int,
-    n_passing: int,
-    executed: Mapping[Location, str],
-    keys: Mapping[str, str | None] | None = None,
-) -> list[list[str]]:
+def split(n_failing: int, n_passing: int, executed: Mapping[Location, str]) -> list[list[str]]:
     """Groups of tests ``f0 f1 ... p0 p1 ...``; one line a location, executed by the tests named."""
     tests = (*(f"f{i}" for i in range(n_failing)), *(f"p{i}" for i in range(n_passing)))
     failing = (1 << n_failing) - 1
@@ -39,15 +32,7 @@ def split(
             for where, names in executed.items()
         },
     )
-    return [list(spectrum.node_ids(group)) for group in split_failures(spectrum, keys or {})]
-
-
-def test_no_failing_test_makes_no_group() -> None:
-    assert split(0, 2, {A: "p0 p1"}) == []
-
-
-def test_tests_that_share_the_suspicious_code_are_one_group() -> None:
-    assert split(2, 2, {A: "f0 f1", B: "f0 p0", C: "f1 p1"}) == [["f0", "f1"]]
+    return [list(spectrum.node_ids(group)) for group in split_failures(spectrum, {})]
 
 
 def test_tests_with_nothing_in_common_are_groups_of_their_own() -> None:
@@ -101,13 +86,6 @@ def test_own_code_of_a_test_says_nothing() -> None:
 
 def test_tests_that_execute_nothing_are_one_group() -> None:
     assert split(3, 1, {A: "f0 p0"}) == [["f1", "f2"], ["f0"]]
-
-
-def test_tests_with_equal_keys_are_together_and_apart_from_the_others() -> None:
-    executed = {A: "f0 f1 f2 f3"}
-    keys = {"f1": "owner", "f3": "owner", "f2": None, "p0": "owner"}
-
-    assert split(4, 1, executed, keys) == [["f0", "f2"], ["f1", "f3"]]
 
 
 def test_largest_group_comes_first_then_the_earliest() -> None:

@@ -129,7 +129,7 @@ def test_data_that_are_meant_to_be_refused_name_nobody(statement: str) -> None:
 
 @pytest.mark.parametrize(
     "call",
-    ["pay(amount=-5)", "pay(5, fee=-1)", "pay(int('-5'))", "pay(**{'amount': -5})", "pay(*[-5])"],
+    ["pay(amount=-5)", "pay(int('-5'))", "pay(*[-5])"],
 )
 def test_value_is_found_however_it_is_handed_over(call: str) -> None:
     assert owner_of(PAY, f"def test():\n    {call}\n") == OF_TEST
@@ -160,9 +160,8 @@ def test_value_from_parametrisation_is_the_tests() -> None:
     assert owner_of(PAY, "def test(amount):\n    pay(amount)\n", {"amount": -1}) == OF_TEST
 
 
-@pytest.mark.parametrize("amount", ["AMOUNT", "-AMOUNT * -1"])
-def test_constant_of_the_test_file_is_the_tests(amount: str) -> None:
-    assert owner_of(PAY, f"AMOUNT = -4\ndef test():\n    pay({amount})\n") == OF_TEST
+def test_constant_of_the_test_file_is_the_tests() -> None:
+    assert owner_of(PAY, "AMOUNT = -4\ndef test():\n    pay(-AMOUNT * -1)\n") == OF_TEST
 
 
 @pytest.mark.parametrize(
@@ -346,7 +345,6 @@ def test_guard_is_a_condition_on_parameters(body: str) -> None:
         "raise ValueError(amount)",
         "raise_it()",
         "[][amount]",
-        "if is_bad(amount):\n        raise ValueError",
         "if any(map(is_bad, [amount])):\n        raise ValueError",
         "if amount < compute():\n        raise ValueError",
         "low = compute()\n    if amount < low:\n        raise ValueError",
@@ -529,7 +527,6 @@ def test_fixture_that_makes_the_value_is_the_owner() -> None:
         "def amount(start):\n    return start\ndef start():\n    return debt()\n",
         "def amount(elsewhere):\n    return elsewhere\n",
         "from shop import LIMIT as amount_\ndef amount():\n    return amount_\n",
-        "async def amount():\n    return await debt()\n",
     ],
 )
 def test_fixture_that_got_the_value_from_code_is_not_the_owner(
@@ -547,7 +544,6 @@ def test_fixture_that_got_the_value_from_code_is_not_the_owner(
 @pytest.mark.parametrize(
     ("module", "is_known"),
     [
-        ("AMOUNTS = [-1]\n", True),
         ("AMOUNTS = [-1]\nAMOUNTS.insert(0, debt())\n", False),
         ("AMOUNTS = [-1]\nAMOUNTS.count(0)\n", True),
         ("AMOUNTS = [-1]\nAMOUNTS[0] = debt()\n", False),

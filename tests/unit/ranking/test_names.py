@@ -22,7 +22,6 @@ def level(qualname: str, *failing: str, file: str = "shop/cart.py") -> Outcome:
     ("qualname", "node_id", "outcome"),
     [
         ("total", "tests/test_x.py::test_total_of_nothing", EXACT),
-        ("parse_date", "tests/test_x.py::test_parse_date", EXACT),
         ("parseDate", "tests/test_x.py::test_parse_date[parse-1]", EXACT),
         ("parse_date", "tests/test_x.py::test_parsedate", EXACT),
         ("Cart.__init__", "tests/test_x.py::test_cart_is_empty", EXACT),

@@ -2,14 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.case import Neighbourhood
-
-
-def location(name: str) -> Location:
-    return Location(file="m.py", start_line=1, end_line=9, qualname=name)
-
+from tests.fakes.case import location
 
 A, B, C, D = (location(name) for name in "abcd")
 TESTS = ("f0", "p0", "p1", "f1", "p2", "skipped")

@@ -6,17 +6,11 @@ from math import sqrt
 import pytest
 
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import RankedLine
 from pytest_bayesloc.domain.spectrum import Counts, Spectrum
 from pytest_bayesloc.ranking.faults import calls_near, listed, rank
 from pytest_bayesloc.ranking.likelihoods import weigh
-from tests.fakes.case import case_of
-
-
-def location(name: str, *, is_test: bool = False) -> Location:
-    return Location(file="m.py", start_line=1, end_line=9, qualname=name, is_test=is_test)
-
+from tests.fakes.case import case_of, location
 
 A, B, C, D = (location(name) for name in "abcd")
 TEST = location("test_a", is_test=True)
@@ -32,12 +26,6 @@ SPECTRUM = Spectrum(
 CASE = case_of(SPECTRUM, {})
 
 
-def test_likeliest_is_first() -> None:
-    rows = rank(CASE, {A: 0.1, B: 0.7, C: 0.2})
-
-    assert [(row.rank, row.tied, row.location) for row in rows] == [(1, 1, B), (2, 1, C), (3, 1, A)]
-
-
 def test_equal_posteriors_share_the_smallest_rank_ordered_by_suspiciousness_then_location() -> None:
     posterior = {D: 0.2, C: 0.2 + 1e-14, B: 0.2, A: 0.4}
     suspicious = replace(SPECTRUM, lines={D: {1: 0b0011}})
@@ -50,12 +38,6 @@ def test_equal_posteriors_share_the_smallest_rank_ordered_by_suspiciousness_then
         (2, 3, B),
         (2, 3, C),
     ]
-
-
-def test_rank_after_a_tie_counts_all_before_it() -> None:
-    rows = rank(CASE, {A: 0.4, B: 0.4, C: 0.2})
-
-    assert [row.rank for row in rows] == [1, 1, 3]
 
 
 def test_row_carries_its_numbers() -> None:
@@ -107,10 +89,6 @@ def test_limit_cuts_rows_but_not_the_size_of_a_tie() -> None:
     rows = rank(case_of(SPECTRUM, {}), posterior, limit=2)
 
     assert [(row.rank, row.tied, row.location) for row in rows] == [(1, 1, A), (2, 3, B)]
-
-
-def test_nothing_to_rank_gives_no_row() -> None:
-    assert rank(CASE, {}) == ()
 
 
 def test_only_calls_near_a_suspect_are_shown() -> None:

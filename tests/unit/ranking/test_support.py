@@ -23,12 +23,10 @@ def code(file: str) -> Location:
     [
         ("click/testing.py", True),
         ("pandas/_testing/asserters.py", True),
-        ("numpy/testing/_private/utils.py", True),
         ("pkg/testutils.py", True),
         ("src/pkg/test_support.py", True),
         ("pkg/contest.py", False),
         ("pkg/backtesting.py", False),
-        ("pkg/latest/core.py", False),
     ],
 )
 def test_support_is_known_by_its_name(file: str, expected: bool) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.failure import Failure, Frame, Role
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.ranking.evidence.test_code import suspected_tests
+from tests.fakes.case import frame_in
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
@@ -87,15 +88,7 @@ def test_helpers_are_followed_two_calls_deep_and_set_up_is_one() -> None:
 
 
 def test_test_code_in_the_traceback_is_a_helper() -> None:
-    where = BY_NAME["helper"]
-    frame = Frame(
-        file=where.file,
-        line=where.start_line + 1,
-        name="helper",
-        first_line=where.start_line,
-        in_app=True,
-        is_test=True,
-    )
+    frame = frame_in(BY_NAME["helper"])
 
     assert suspects("test_plain", frames=(frame,)) == {
         "test_plain": Role.TEST,

@@ -14,6 +14,7 @@ from pytest_bayesloc.ranking.evidence.test_code import (
     side_evidence,
     twin_passes,
 )
+from tests.fakes.case import frame_in
 
 TEST = Location(file="test_a.py", start_line=1, end_line=9, qualname="test_a", is_test=True)
 HELPER = Location(file="test_a.py", start_line=11, end_line=19, qualname="helper", is_test=True)
@@ -22,35 +23,22 @@ BY_NAME = {where.qualname: where for where in (TEST, HELPER, CODE)}
 NOTHING = Spectrum(tests=("test_a", "p0", "p1"), failing=1, passing=0b110, lines={})
 
 
-def frame(where: Location, *, in_app: bool = True) -> Frame:
-    return Frame(
-        file=where.file,
-        line=where.start_line + 1,
-        name=where.qualname,
-        first_line=where.start_line,
-        in_app=in_app,
-        is_test=where.is_test,
-    )
-
-
 def failure(*frames: Frame) -> Failure:
     return Failure(
         node_id="test_a", phase="call", exc_type="AssertionError", message="", frames=frames
     )
 
 
-FOREIGN = frame(Location(file="/lib/x.py", start_line=1, end_line=2, qualname="x"), in_app=False)
-IN_CODE = failure(frame(TEST), frame(CODE))
-IN_TEST = failure(frame(TEST))
+FOREIGN = frame_in(Location(file="/lib/x.py", start_line=1, end_line=2, qualname="x"), in_app=False)
+IN_CODE = failure(frame_in(TEST), frame_in(CODE))
+IN_TEST = failure(frame_in(TEST))
 
 
 @pytest.mark.parametrize(
     ("failures", "came_out_of_the_code"),
     [
-        ((IN_CODE,), True),
-        ((IN_TEST,), False),
-        ((failure(frame(TEST), FOREIGN),), False),
-        ((failure(frame(TEST), frame(CODE), FOREIGN),), True),
+        ((failure(frame_in(TEST), FOREIGN),), False),
+        ((failure(frame_in(TEST), frame_in(CODE), FOREIGN),), True),
         ((IN_CODE, IN_TEST), True),
         ((IN_CODE, IN_TEST, IN_TEST), False),
         ((failure(),), False),
@@ -82,7 +70,7 @@ def test_twin_is_a_passing_test_that_runs_all_that_it_runs(
 
 
 def test_each_sign_is_evidence_about_test_code_alone() -> None:
-    failures = [failure(frame(TEST), frame(CODE))]
+    failures = [failure(frame_in(TEST), frame_in(CODE))]
 
     found = side_evidence(
         [HELPER, TEST],

@@ -3,10 +3,10 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.failure import Frame
 from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.inspection.strategies.value_flow import traced_guard
+from tests.fakes.case import frame_in
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
@@ -55,23 +55,17 @@ def place(name: str) -> Location:
     return next(unit.location for unit in units if unit.location.qualname == name)
 
 
-def frame(name: str, line: int = 0) -> Frame:
-    where = place(name)
-    first = where.start_line
-    return Frame(file=where.file, line=line or first, name=name, first_line=first, in_app=True)
-
-
 def maker(
     name: str, key: str = "return", *, held: bool = False, **arguments: tuple[Maker, ...]
 ) -> Maker:
-    return Maker(frame=frame(name), key=key, is_held=held, arguments=arguments)
+    return Maker(frame=frame_in(place(name)), key=key, is_held=held, arguments=arguments)
 
 
 def flow(*values: WrongValue) -> ValueFlow:
     return ValueFlow(
         node_id="t",
         error="ValueError",
-        user=frame("check"),
+        user=frame_in(place("check")),
         condition="not valid(curve)",
         values=values,
     )
@@ -108,7 +102,7 @@ def test_code_that_only_converts_its_argument_hands_it_on() -> None:
 
 def test_code_that_computes_a_value_by_code_of_the_project_has_made_it() -> None:
     computed = maker("Curve.__init__", "length", held=True, knots=(maker("test", "knots"),))
-    value = WrongValue(label="curve.length", makers=(computed,), giver=frame("draw", 13))
+    value = WrongValue(label="curve.length", makers=(computed,), giver=frame_in(place("draw"), 13))
 
     guard = guard_of(value, WrongValue(label="curve.degree", makers=(maker("test", "degree"),)))
 
@@ -129,7 +123,7 @@ def test_what_every_object_begins_with_is_nobodys_data() -> None:
 
 def test_nobody_is_named_where_two_functions_handed_something_over() -> None:
     values = (
-        WrongValue(label=name, makers=(maker("measure"),), giver=frame(name))
+        WrongValue(label=name, makers=(maker("measure"),), giver=frame_in(place(name)))
         for name in ("draw", "load")
     )
 
@@ -137,6 +131,6 @@ def test_nobody_is_named_where_two_functions_handed_something_over() -> None:
 
 
 def test_check_of_its_own_value_is_no_guard() -> None:
-    own = WrongValue(label="x", makers=(maker("measure"),), giver=frame("check"))
+    own = WrongValue(label="x", makers=(maker("measure"),), giver=frame_in(place("check")))
 
     assert guard_of(own) is None
