@@ -92,10 +92,6 @@ def _every_parameter(a: int, /, b: int = 2, *c: int, d: int, e: int = 5, **f: in
     return a, b, c, d, e, f
 
 
-def _only_rest(*c: int, **f: int) -> Any:  # noqa: ANN401
-    return c, f
-
-
 def _only_keywords(*, d: int = 1) -> int:
     return d
 
@@ -104,7 +100,7 @@ def _nothing() -> int:
     return 0
 
 
-@pytest.mark.parametrize("function", [_every_parameter, _only_rest, _only_keywords, _nothing])
+@pytest.mark.parametrize("function", [_every_parameter, _only_keywords, _nothing])
 def test_signature_stays(probe: Probe, function: FunctionType) -> None:
     twin = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__

@@ -49,11 +49,6 @@ REACHED: dict[str, tuple[str, tuple[int, str], str]] = {
         (2, "f"),
         "C.f()",
     ),
-    "class method": (
-        "class C:\n    @classmethod\n    def f(cls):\n        return 1\n",
-        (2, "f"),
-        "C.f()",
-    ),
     "property": (
         "class C:\n    @property\n    def f(self):\n        return 1\n",
         (2, "f"),
@@ -81,7 +76,6 @@ REACHED: dict[str, tuple[str, tuple[int, str], str]] = {
         "C().f()",
     ),
     "registered": ("R = {}\ndef f():\n    return 1\nR['f'] = f\ndel f\n", (2, "f"), "R['f']()"),
-    "bound": ("class C:\n    def f(self):\n        return 1\nb = C().f\n", (2, "f"), "b()"),
     "generator": ("def f():\n    yield 1\n", (1, "f"), "next(f())"),
     "asynchronous": ("async def f():\n    return 1\n", (1, "f"), "run(f())"),
 }

@@ -48,7 +48,7 @@ LOOP.append(LOOP)
 
 @pytest.mark.parametrize(
     "value",
-    [None, True, 1, -1.5, "a'b", b"x", [1, (2, "3")], {"a": [None]}, {1, 2}, set(), ()],
+    [None, True, -1.5, "a'b", b"x", [1, (2, "3")], {"a": [None]}, {1, 2}, set(), ()],
     ids=repr,
 )
 def test_plain_values_are_literals(value: object) -> None:
@@ -70,7 +70,6 @@ def test_plain_values_are_literals(value: object) -> None:
         LOOP,
         "x" * (MAX_TEXT + 1),
         [1] * (MAX_PARTS + 1),
-        int,
     ],
     ids=lambda value: type(value).__name__,
 )

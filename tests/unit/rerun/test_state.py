@@ -8,28 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.rerun.contents import shared_state
+from tests.fakes.hostile import Hostile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Hostile:
-    """An object that must be left alone."""
-
-    def __init__(self, held: object) -> None:
-        self.held = held
-
-    def __eq__(self, other: object) -> bool:
-        raise AssertionError
-
-    def __hash__(self) -> int:
-        raise AssertionError
-
-    def __repr__(self) -> str:
-        raise AssertionError
-
-    def __getattr__(self, name: str) -> object:
-        raise AssertionError
+def hostile() -> Hostile:
+    made = Hostile()
+    object.__setattr__(made, "held", [])
+    return made
 
 
 @pytest.fixture
@@ -57,7 +45,7 @@ CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
     "deep": (lambda: {"a": [{"b": 1}]}, lambda value: value["a"][0].update(b=2)),
     "beyond the cap": (lambda: dict.fromkeys(range(500)), lambda value: value.pop(499)),
     "set": (lambda: {1, 2}, lambda value: value.add(3)),
-    "attribute": (lambda: Hostile([]), lambda value: value.held.append(1)),
+    "attribute": (hostile, lambda value: object.__getattribute__(value, "held").append(1)),
     "cached function": (lambda: lru_cache(len), lambda value: value("a")),
 }
 
