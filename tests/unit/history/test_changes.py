@@ -79,11 +79,9 @@ ATTRIBUTE = ("limit = 5", "limit = 6")
         ("import math\n", "# A comment.\n\n\nimport math  # another\n"),
         ("return price / rate", "return (price\n            / rate)"),
         ("price, rate=RATE):", "price: float, rate: int = RATE) -> float:"),
-        ('"""Without tax."""', '"""Net."""'),
         ('    """Without tax."""\n', ""),
         ('"""Prices."""', "'''\n\nDearer.\n'''"),
         ("class Cart:\n", "class Cart:\n    '''Holds items.'''\n"),
-        ("def each(item):", "def each(item: int) -> int:\n            '''Doubles.'''"),
         ("\n\nclass Cart", "\n\x0c\nclass Cart"),
         ("async def last(cart): return", "async def last(cart):\n    return"),
     ],
@@ -99,8 +97,6 @@ def test_comments_layout_docstrings_and_annotations_are_no_change(edit: tuple[st
     ("edit", "where"),
     [
         (BODY, ["net"]),
-        (("price / rate", "price / 3.0"), ["net"]),
-        (("self.items = items", "self.items = list(items)"), ["Cart.__init__"]),
         (INNER, ["Cart.total.<locals>.each"]),
         (("return sum(", "return max("), ["Cart.total"]),
         (("[value]", "value"), ["Cart.total"]),
@@ -126,7 +122,6 @@ def test_change_of_a_body_is_one_of_its_function_alone_and_can_be_swapped(
         (CONSTANT, {"<module>"}),
         (ATTRIBUTE, {"Cart"}),
         (("class Cart:", "class Cart(dict):"), {"<module>", "Cart"}),
-        (("import math\n", ""), {"<module>"}),
     ],
 )
 def test_change_of_what_an_import_executes_needs_one_to_be_taken_back(
@@ -224,14 +219,6 @@ def test_taking_back_all_changes_but_one_leaves_that_one(kept: str) -> None:
     assert reverted(made, *(set(EDITS) - {kept})) == GREEN.replace(*EDITS[kept])
 
 
-@pytest.mark.parametrize("alone", EDITS)
-def test_taking_back_one_change_leaves_all_others(alone: str) -> None:
-    made = edited(*EDITS.values())
-    others = edited(*(pair for name, pair in EDITS.items() if name != alone))
-
-    assert reverted(made, alone) == others.now.text
-
-
 def test_form_feed_in_the_text_ends_no_line() -> None:
     green = "A = '\x0c'\n\x0c\ndef f():\n    return 1\ndef g():\n    return 2\n"
     now = green.replace("return 1", "return 3").replace("return 2", "return 4")
@@ -300,12 +287,6 @@ def test_only_files_whose_text_differs_are_read_in_full() -> None:
     assert asked == ["a.py", "b.py"]
     assert list(found.files) == ["a.py"]
     assert changed(found.files["a.py"]) == ["net"]
-
-
-def test_file_that_is_gone_is_no_change() -> None:
-    (found,) = changes_since([THEN], NOW.get, MAPS.get)
-
-    assert "gone.py" not in found.files
 
 
 def test_text_that_several_groups_passed_on_is_compared_once() -> None:
