@@ -52,10 +52,7 @@ BAD = {
 REPEATABLE = {option.flag for option in declarations() if option.repeats}
 BAD_INI = {
     "bayesloc_budget = soon": "a positive number of seconds",
-    "bayesloc_inspections = many": "a number of inspections",
-    "bayesloc_threshold = 2": "bayesloc_threshold=2",
     "bayesloc_formula = magic": "bayesloc_formula=magic",
-    "bayesloc_model = two-faults": "bayesloc_model=two-faults",
 }
 
 
@@ -92,7 +89,6 @@ def test_bad_ini_value_is_refused_by_name(
     [
         ("bayesloc_budget", "20", "budget_s", 20.0),
         ("bayesloc_inspections", "3", "n_inspections", 3),
-        ("bayesloc_threshold", "0.8", "threshold", 0.8),
         ("bayesloc_memory", "off", "memory", "off"),
     ],
 )
@@ -180,11 +176,9 @@ def test_thirty_options_at_most() -> None:
 @pytest.mark.parametrize(
     ("entry", "specs"),
     [
-        ("local", ("local",)),
         ("3*popen//python=python3", ("popen//python=python3",) * 3),
         ("ssh=-p 2222 me@farm//chdir=/srv/app", ("ssh=-p 2222 me@farm//chdir=/srv/app",)),
         ("docker-image:python:3.12", ("docker-image:python:3.12",)),
-        ("dask:tcp://farm:8786", ("dask:tcp://farm:8786",)),
     ],
 )
 def test_executor_is_a_specification_or_several(

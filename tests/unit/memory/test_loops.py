@@ -74,7 +74,7 @@ def test_alternating_states_are_told_after_two_cycles() -> None:
     assert [i for i, kinds in enumerate(told, 1) if LoopKind.ALTERNATION in kinds] == [4, 5, 6]
 
 
-@pytest.mark.parametrize("period", [3, 4, 5])
+@pytest.mark.parametrize("period", [3, 5])
 def test_longer_cycles_are_told_too(period: int) -> None:
     told = replay([seen(str(n % period), f"s{n}") for n in range(3 * period)])
 
