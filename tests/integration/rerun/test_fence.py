@@ -6,14 +6,19 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.rerun.aside import Aside
 from pytest_bayesloc.rerun.effects import MAX_TRIES, Effects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 HAS_LANDLOCK = sys.platform.startswith("linux") and not subprocess.run(
     [sys.executable, "-c", "from pytest_bayesloc.rerun.fence import restrict, ruleset; "
@@ -109,7 +114,11 @@ class Place:
             text=True,
             check=False,
             timeout=60,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            env={
+                **os.environ,
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "TMPDIR": str(self.root / "scratch"),
+            },
         )
         messages = [json.loads(line) for line in log.read_text().splitlines()]
         return End(
@@ -121,8 +130,10 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def place() -> Iterator[Place]:
+    # Sockets have short names: below a long path, multiprocessing puts them elsewhere.
+    with tempfile.TemporaryDirectory() as root:
+        yield Place(Path(root))
 
 
 ATTACKS = {
@@ -266,7 +277,6 @@ def test_hook_ends_the_process_before_harm_is_done(place: Place, name: str) -> N
 USUAL = {
     "temporary files": """
         import tempfile
-        tempfile.tempdir = ROOT + '/scratch'
         with tempfile.TemporaryDirectory() as folder:
             open(folder + '/a', 'w').close()
         """,
