@@ -297,7 +297,8 @@ def _restore(path: str, was: Entry, now: Entry, folder: Path) -> bool:
 def _set_rights(path: str, was: Entry) -> None:
     if hasattr(os, "chown") and _entry(path).owner != was.owner:
         os.chown(path, *was.owner)
-    os.chmod(path, stat.S_IMODE(was.mode))  # noqa: PTH101 - of a text
+    if _entry(path).mode != was.mode:
+        os.chmod(path, stat.S_IMODE(was.mode))  # noqa: PTH101 - of a text
 
 
 def _rewrite(path: str, copy: Path) -> None:

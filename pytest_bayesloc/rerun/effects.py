@@ -96,11 +96,14 @@ class Effects:
         with self._lock:
             for message in messages:
                 if "did" in message:
-                    self._acts[message["by"]].add(message["did"][1])
+                    kind, act = message["did"]
+                    self._acts[message["by"]].add(act)
+                    if kind == AWAY:
+                        self.leave_out([message["by"]], act)
                 elif "refused" in message:
                     kind, what = message["refused"]
                     test = message["by"]
-                    if kind == AWAY or self._aside is None:
+                    if self._aside is None:
                         self.leave_out([test], message["said"])
                     elif kind != ACT and (kind, what) not in self._changes[test]:
                         self._changes[test].add((kind, what))
@@ -120,9 +123,15 @@ class Effects:
                 said = f"{test} {why}" if test else f"collecting tests {why}"
                 self._note(f"No patch is tried with it: {said}. (left-out)")
 
-    def is_learned(self, tests: Sequence[str]) -> bool:
-        """Whether ``tests`` were run as they are, in this company."""
-        return tuple(tests) in self._learned
+    def is_over(self, messages: Sequence[Message], tests: Sequence[str], *, holds: bool) -> bool:
+        """Learn from a re-run, and return whether another one may do no more than it did."""
+        if not holds:
+            return not self.take(messages, tests)
+        refused = [message["said"] for message in messages if "refused" in message]
+        is_over = not refused or tuple(tests) in self._learned
+        if is_over:
+            self.refused += refused[-1:]
+        return is_over
 
     def close(self) -> None:
         """Remove what was kept. May be called twice."""

@@ -283,18 +283,19 @@ class Fence:
 
     # -- the verdict
 
-    def _is_free(self, real: str) -> bool:
-        if _is_in(real, self._free):
+    def _is_free(self, real: str, kind: str = WRITE) -> bool:
+        if _is_in(real, self._free) or real.startswith("/dev/shm/"):  # noqa: S108 - memory
             return True
+        if kind != WRITE:
+            return False
         if real.startswith("/dev/"):
             with suppress(OSError):
-                return not stat.S_ISBLK(_lstat(real).st_mode)
-            return real.startswith("/dev/shm/")  # noqa: S108 - memory
+                return stat.S_ISCHR(_lstat(real).st_mode)
         return real.startswith(f"/proc/{_getpid()}/")
 
     def _change(self, kind: str, real: str, verb: str) -> None:
         """Judge a change of ``real``; of a new one, its folder is asked for."""
-        if self._is_free(real) or _is_in(real, self._made):
+        if self._is_free(real, kind) or _is_in(real, self._made):
             return
         changes = self._changes
         if _is_in(real, changes[REMOVE]) or (kind == WRITE and real in changes[WRITE]):
@@ -318,7 +319,7 @@ class Fence:
     def _act(self, act: str, kind: str = ACT) -> None:
         if act in self._acts:
             return
-        if self._holds or kind == AWAY:
+        if self._holds:
             self._refuse(kind, act, act)
         self._tell("did", kind, act, act)
 

@@ -293,8 +293,9 @@ class Transport:
         may_fork: Whether a server there may fork.
         rootdir: Of the project, on this machine.
         workspaces: A folder of the project's here and there.
-        start: Starts a server for tests; with a request, for that one only. Raises
-            ``ExecutionError`` if none can be started.
+        start: Starts a server for tests, which it collects behind a fence that allows what the
+            last argument says; with a request, for that one only. Raises ``ExecutionError`` if none
+            can be started.
         effects: What tests do there outside of their temporary folders.
         close: Ends what was started there. May be called twice.
     """
@@ -304,7 +305,7 @@ class Transport:
     may_fork: bool
     rootdir: Path
     workspaces: Workspaces
-    start: Callable[[Sequence[str], Message | None], RerunServer]
+    start: Callable[[Sequence[str], Message | None, Message], RerunServer]
     effects: Effects
     close: Callable[[], None] = lambda: None
 

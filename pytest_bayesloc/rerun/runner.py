@@ -31,7 +31,7 @@ _UNREADABLE = (
     LookupError, ValueError, TypeError, AttributeError, RecursionError, MsgspecError,
 )  # fmt: skip
 START_UP_S = 120.0
-LEARN_S = 5.0
+LEARN_S = 30.0
 #: A request that has one of these runs other code than the files say.
 _PATCHED = frozenset({"patches", "forced", "value"})
 GRACE_S = 10.0
@@ -188,8 +188,7 @@ class ServerRunner:
         Raises:
             ExecutionError: If it does not come up.
         """
-        if self._may_fork and self._warm is None and not self._is_cancelled:
-            self._start_warm()
+        self._warm_up()
 
     def cancel(self) -> None:
         """End what is under way, from another thread; nothing is run until ``resume``."""
@@ -256,18 +255,23 @@ class ServerRunner:
 
     def _ask_warm(self, request: Message) -> Sequence[Message] | None:
         """Ask the warm server; None if forking is unsafe here."""
-        return self._fenced(request, self._answer_of_warm)
+        return self._fenced(request, self._answer_of_warm, self._warm_up)
 
     def _ask_fresh(self, request: Message) -> Sequence[Message]:
-        return self._fenced(request, self._answer_of_fresh) or ()
+        return self._fenced(request, self._answer_of_fresh, lambda: True) or ()
 
     def _fenced(
-        self, request: Message, ask: Callable[[Message], Sequence[Message] | None]
+        self,
+        request: Message,
+        ask: Callable[[Message], Sequence[Message]],
+        is_ready: Callable[[], bool],
     ) -> Sequence[Message] | None:
         """Ask with a fence around what the tests as they are do, which is learned where needed."""
         effects, holds = self.transport.effects, not _PATCHED.isdisjoint(request)
-        messages: Sequence[Message] | None = ()
+        messages: Sequence[Message] = ()
         for _ in range(MAX_TRIES):
+            if not is_ready():
+                return None
             tests = effects.usable(request["tests"]) if holds else request["tests"]
             if holds and not tests:
                 return ()
@@ -279,37 +283,21 @@ class ServerRunner:
                 if not holds:
                     return ()
                 continue
-            if messages is None or self._is_cancelled or self._is_over(messages, tests, holds, ask):
+            if self._is_cancelled or effects.is_over(messages, tests, holds=holds):
                 break
-        if holds and (refused := _last(messages or (), "refused")):
-            effects.refused.append(refused["said"])
+            if holds:  # perhaps the tests as they are do that too
+                self._fenced({"tests": tests, "limit_s": LEARN_S}, ask, is_ready)
         return messages
 
-    def _is_over(
-        self,
-        messages: Sequence[Message],
-        tests: Sequence[str],
-        holds: bool,
-        ask: Callable[[Message], Sequence[Message] | None],
-    ) -> bool:
-        """Learn from a re-run, and return whether another one may do no more than it did."""
-        effects = self.transport.effects
-        if not holds:
-            return not effects.take(messages, tests)
-        if not _last(messages, "refused") or effects.is_learned(tests):
-            return True
-        # Perhaps the tests as they are do that too.
-        limit_s = _last(messages, "done").get("seconds", 0.0) * 2 + LEARN_S
-        self._fenced({"tests": tests, "limit_s": limit_s}, ask)
-        return False
-
-    def _answer_of_warm(self, request: Message) -> Sequence[Message] | None:
-        if self._may_fork and self._is_cancelled:
-            return ()
-        if self._may_fork and self._warm is None:
+    def _warm_up(self) -> bool:
+        """Start the warm server if there is none; False if forking is unsafe here."""
+        if self._may_fork and self._warm is None and not self._is_cancelled:
             self._start_warm()
-        if self._warm is None:
-            return None
+        return self._may_fork
+
+    def _answer_of_warm(self, request: Message) -> Sequence[Message]:
+        if self._warm is None:  # it was cancelled
+            return ()
         try:
             messages = self._warm.exchange(request, request["limit_s"] + GRACE_S)
         except LostError:
@@ -322,10 +310,16 @@ class ServerRunner:
 
     def _start_warm(self) -> None:
         started = monotonic()
+        effects = self.transport.effects
+        ready: Message = {}
         for _ in range(MAX_TRIES):
-            self._warm = self.transport.start(self._tests, None)
-            ready = self._warm.ready(START_UP_S)
-            if not self.transport.effects.take(ready.get("effects", ()), self._tests):
+            try:
+                with effects.kept((), START_UP_S, holds=False) as allowed:
+                    self._warm = self.transport.start(self._tests, None, allowed)
+                    ready = self._warm.ready(START_UP_S)
+            except AsideError as error:
+                raise no_server(f"collecting the tests changes what {error}") from error
+            if not effects.take(ready.get("effects", ()), ()):
                 break
             self.close()
         self.start_s = monotonic() - started
@@ -340,7 +334,7 @@ class ServerRunner:
     def _answer_of_fresh(self, request: Message) -> Sequence[Message]:
         if self._is_cancelled:
             return ()
-        server = self._fresh = self.transport.start(request["tests"], request)
+        server = self._fresh = self.transport.start(request["tests"], request, request["fence"])
         try:
             return server.exchange(None, request["limit_s"] + GRACE_S)
         finally:

@@ -135,8 +135,7 @@ class RerunPlugin:
         marks = booted().spec["fence"].get("never", ())
         mark = next((name for name in marks if item.get_closest_marker(name)), "")
         if mark and self._once is None:
-            said = {"refused": [AWAY, mark], "said": f"is marked {mark}", "by": item.nodeid}
-            self._link.send(said)
+            self._link.send({"did": [AWAY, f"is marked {mark}"], "by": item.nodeid})
             return False
         return bool(mark)
 

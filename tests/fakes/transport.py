@@ -41,8 +41,8 @@ class FakeTransport(Transport):
         self.asked: list[tuple[str, ...]] = []
         self.n_open = 0
 
-    def serve(self, tests: Sequence[str], once: Message | None) -> FakeServer:
-        del tests, once
+    def serve(self, tests: Sequence[str], once: Message | None, fence: Message) -> FakeServer:
+        del tests, once, fence
         self.n_open += 1
         return FakeServer(self)
 

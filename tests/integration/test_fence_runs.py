@@ -114,6 +114,57 @@ def localized(project: Project, home: Path) -> tuple[Run, dict[str, Any]]:
     return run, changed
 
 
+AT_IMPORT = """
+    import atexit
+    import logging
+    import sqlite3
+    from pathlib import Path
+
+    HERE = Path(__file__).parent
+    LOG = logging.getLogger("app")
+    LOG.addHandler(logging.FileHandler(HERE / "app.log", "w"))
+    SHOP = sqlite3.connect(HERE / "shop.db", isolation_level=None)
+    SHOP.execute("create table if not exists item (name, price)")
+    (HERE / "cache").mkdir(exist_ok=True)
+
+
+    def price_of(name, kind="kg"):
+        LOG.warning("asked for %s", name)
+        if kind and name:
+            SHOP.execute("delete from item where name = ?", (name,))
+            SHOP.execute("insert into item values (?, 3)", (name,))
+        else:
+            SHOP.execute("delete from item")
+        ((price,),) = SHOP.execute("select price from item where name = ?", (name,))
+        return price
+    """
+OF_IMPORT = """
+    from app import SHOP, price_of
+
+
+    def test_price():
+        SHOP.execute("insert into item values ('plum', 1)")
+        assert price_of("pear") == 3
+
+
+    def test_other_price():
+        assert price_of("apple") == 4
+    """
+
+
+def test_what_a_module_opens_when_it_is_imported_is_put_back(
+    projects: Projects, home: Path
+) -> None:
+    project = projects.make({"app.py": AT_IMPORT, "test_app.py": OF_IMPORT})
+
+    run, changed = localized(project, home)
+
+    assert changed == {}
+    assert "asked for apple" in project.read("app.log")
+    assert run.names()[0] == "app.py price_of"
+    assert {row["kind"] for row in run.inspections} & {"mutants", "returns"}
+
+
 MARKED = """
     import pytest
 

@@ -313,8 +313,8 @@ class Saying(FakeTransport):
 
     answer: Any = None
 
-    def serve(self, tests: Sequence[str], once: Message | None) -> FakeServer:
-        server = super().serve(tests, once)
+    def serve(self, tests: Sequence[str], once: Message | None, fence: Message) -> FakeServer:
+        server = super().serve(tests, once, fence)
         server.exchange = lambda *_: self.answer  # type: ignore[method-assign]
         return server
 

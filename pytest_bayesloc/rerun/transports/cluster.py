@@ -235,9 +235,7 @@ def open_cluster(
         may_fork=True,
         rootdir=command.rootdir,
         workspaces=workspaces,
-        start=lambda tests, once: _DaskServer(
-            spec, client, opening(command, workspaces, tests, once)
-        ),
+        start=lambda *asked: _DaskServer(spec, client, opening(command, workspaces, *asked)),
         effects=effects,
         close=partial(_end, client, cluster),
     )

@@ -189,7 +189,7 @@ class GatewayOpener:
                 may_fork=about["may_fork"],
                 rootdir=self._command.rootdir,
                 workspaces=workspaces,
-                start=lambda tests, once: serve(openings(tests, once)),
+                start=lambda *asked: serve(openings(*asked)),
                 effects=self._effects,
                 close=opened.pop_all().close,
             )

@@ -313,13 +313,13 @@ def local_transport(command: Command, effects: Effects) -> Transport:
     What tests do is known by ``effects``.
     """
 
-    def start(tests: Sequence[str], once: Message | None) -> ServerProcess:
+    def start(tests: Sequence[str], once: Message | None, fence: Message) -> ServerProcess:
         spec = {"tests": list(tests), "options": dict(command.options), "once": once}
         return ServerProcess(
             (*command.argv, *command.files_of(tests)),
             cwd=str(command.cwd),
             environment=command.environment,
-            spec={**spec, "fence": effects.allowed(())},
+            spec={**spec, "fence": fence},
         )
 
     root = str(command.rootdir)

@@ -35,7 +35,11 @@ N_NAMED = 5
 
 
 def opening(
-    command: Command, workspaces: Workspaces, tests: Sequence[str], once: Message | None
+    command: Command,
+    workspaces: Workspaces,
+    tests: Sequence[str],
+    once: Message | None,
+    fence: Message,
 ) -> Message:
     """The message for ``start_server``; the interpreter's own folders are those there."""
     there = workspaces.there
@@ -48,7 +52,7 @@ def opening(
         "cwd": there(str(command.cwd)),
         "environment": {name: command.environment[name] for name in KEPT},
         "not_inherited": list(NOT_INHERITED),
-        "spec": {"tests": list(tests), "options": options, "once": once, "fence": {}},
+        "spec": {"tests": list(tests), "options": options, "once": once, "fence": fence},
     }
 
 

@@ -31,7 +31,7 @@ def opened(tests: Sequence[str], **options: object) -> Message:
         environment={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "TOKEN": "secret"},
         options=options,
     )
-    return opening(command, WORKSPACES, tests, None)
+    return opening(command, WORKSPACES, tests, None, {})
 
 
 def test_paths_of_the_project_are_those_there_and_the_interpreters_own_stay_behind() -> None:
