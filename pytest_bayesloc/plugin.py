@@ -58,7 +58,9 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the session only when it has work."""
+    """Register our mark, and the session only when it has work."""
+    mark = "bayesloc_never_rerun: run this test as it is, never with changed code."
+    config.addinivalue_line("markers", mark)
     if not _is_on(config):
         return
     settings = Settings.from_config(config, _trusts(config))

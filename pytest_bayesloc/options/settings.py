@@ -154,12 +154,6 @@ class Settings:
         "function, method or module whose callers are not edited, even in memory; repeatable",
         repeats=True,
     )
-    never_rerun: tuple[str, ...] = _option(
-        "--bayesloc-never-rerun",
-        "MARK",
-        "mark of tests that are not run under patches, as they use a shared service; repeatable",
-        repeats=True,
-    )
     reports: tuple[Report, ...] = _report(
         "--bayesloc-report",
         "KIND[:PATH]",

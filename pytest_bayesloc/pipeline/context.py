@@ -61,14 +61,12 @@ def own_folder(rootdir: Path) -> Path:
     return folder
 
 
-def effects_in(
-    rootdir: Path, note: Callable[[str], None] = lambda _: None, never: Sequence[str] = ()
-) -> Effects:
-    """Return the effects of tests on a project's files; tests with a mark of ``never`` stay out."""
+def effects_in(rootdir: Path, note: Callable[[str], None] = lambda _: None) -> Effects:
+    """Return the effects of tests on a project's files: nothing is known yet."""
     from pytest_bayesloc.rerun.aside import Aside
     from pytest_bayesloc.rerun.effects import Effects
 
-    return Effects(Aside(lambda: own_folder(rootdir) / ASIDE), note, never=never)
+    return Effects(Aside(lambda: own_folder(rootdir) / ASIDE), note)
 
 
 def mend_folder(rootdir: Path, note: Callable[[str], None]) -> None:
@@ -241,14 +239,14 @@ class Context:
     @cached_property
     def effects(self) -> Effects:
         """The effects of tests on the world here, as re-runs show them."""
-        return effects_in(self.rootdir, self.note, self.settings.never_rerun)
+        return effects_in(self.rootdir, self.note)
 
     @cached_property
     def effects_elsewhere(self) -> Effects:
         """The same of re-runs on other machines, whose files can't be put back from here."""
         from pytest_bayesloc.rerun.effects import Effects
 
-        return Effects(note=self.note, never=self.settings.never_rerun)
+        return Effects(note=self.note)
 
     @property
     def n_refused(self) -> int:

@@ -228,9 +228,7 @@ class Questions(ResultQuestions):
                 self.close()
                 self._texts.clear()
                 tests = dict.fromkeys(chain(self._failing, *last.passing.values()))
-                place = local_transport(
-                    last.command, effects_in(self._rootdir, never=last.never_rerun)
-                )
+                place = local_transport(last.command, effects_in(self._rootdir))
                 self._runner = ServerRunner(place, tuple(tests), self._texts)
                 self._state = state
             yield self._runner

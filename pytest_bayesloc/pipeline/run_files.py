@@ -56,7 +56,6 @@ class LastRun(msgspec.Struct, kw_only=True):
         cwd: The folder that the run was started in.
         options: Option values for such a server.
         passing: Passing tests that execute a function, by ``file qualname``.
-        never_rerun: Marks of tests that are not run under patches.
     """
 
     schema: Literal["bayesloc-last/1"]
@@ -69,7 +68,6 @@ class LastRun(msgspec.Struct, kw_only=True):
     cwd: str
     options: dict[str, Any]
     passing: dict[str, list[str]]
-    never_rerun: list[str] = []
 
     @property
     def command(self) -> Command:
@@ -137,7 +135,6 @@ def run_of(
         cwd=str(command.cwd),
         options=dict(command.options),
         passing=_passing(cases),
-        never_rerun=list(context.settings.never_rerun),
     )
 
 

@@ -29,7 +29,6 @@ class Effects:
             left out.
         note: Takes the sentence that says so.
         free: A folder in which anything may be done, since it is thrown away.
-        never: Marks of tests that are not run under patches.
 
     Attributes:
         refused: What patched re-runs would have done, one a re-run.
@@ -41,9 +40,7 @@ class Effects:
         note: Callable[[str], None] = lambda _: None,
         *,
         free: str = "",
-        never: Sequence[str] = (),
     ) -> None:
-        self._never = list(never)
         self._aside = aside
         self._note = note
         self._changes: dict[str, set[tuple[str, str]]] = defaultdict(set)
@@ -66,7 +63,6 @@ class Effects:
         return {
             "changes": {kind: sorted(paths) for kind, paths in changes.items() if paths},
             "free": self._free,
-            "never": self._never,
             "dirs": sorted(dirs),
             "acts": sorted(acts),
             "holds": holds,

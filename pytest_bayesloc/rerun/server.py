@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _close = os.close
 _remove = shutil.rmtree
 
+NEVER_RERUN = "bayesloc_never_rerun"
 POLL_S = 0.05
 END_POLL_S = 0.001
 MAX_WAITED_S = 8.0  # for a CPU; the main run waits that much longer for any answer
@@ -131,13 +132,12 @@ class RerunPlugin:
         return result
 
     def _is_marked(self, item: pytest.Item) -> bool:
-        """Whether ``item`` has a mark of tests that are not run under patches."""
-        marks = booted().spec["fence"].get("never", ())
-        mark = next((name for name in marks if item.get_closest_marker(name)), "")
-        if mark and self._once is None:
-            self._link.send({"did": [AWAY, f"is marked {mark}"], "by": item.nodeid})
+        """Whether ``item`` is marked as not to be run under patches, and out of its reach."""
+        is_marked = item.get_closest_marker(NEVER_RERUN) is not None
+        if is_marked and self._once is None:
+            self._link.send({"did": [AWAY, f"is marked {NEVER_RERUN}"], "by": item.nodeid})
             return False
-        return bool(mark)
+        return is_marked
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> NoReturn:

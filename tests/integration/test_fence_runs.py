@@ -171,7 +171,7 @@ MARKED = """
     from app import half
 
 
-    @pytest.mark.shared
+    @pytest.mark.bayesloc_never_rerun
     def test_half():
         assert half(3) == 1.5
 
@@ -182,13 +182,12 @@ MARKED = """
 
 
 def test_tests_with_a_mark_are_not_run_under_patches(projects: Projects) -> None:
-    ini = "[pytest]\nmarkers = shared\nbayesloc_never_rerun = shared\n"
     code = "def half(n):\n    return n // 2\n"
-    project = projects.make({"app.py": code, "test_app.py": MARKED, "pytest.ini": ini})
+    project = projects.make({"app.py": code, "test_app.py": MARKED})
 
-    run = project.localize(*FIXED)
+    run = project.localize(*FIXED, "--strict-markers")
 
-    assert "test_app.py::test_half is marked shared. (left-out)" in run.stdout
+    assert "is marked bayesloc_never_rerun. (left-out)" in run.stdout
     assert run.names()[0] == "app.py half"
     tests = [test for row in run.inspections for test in row["tests"]]
     assert {test["verdict"] for test in tests if test["node_id"].endswith("_half")} <= {"not-run"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -87,6 +88,8 @@ def test_its_patch_is_taken_by_git_apply(misspelt: Project, suggested: Run) -> N
     (fix,) = suggested.document["fixes"]
 
     subprocess.run(["git", "apply", fix["patch_file"]], cwd=misspelt.root, check=True)
+    # Of a change within a second that keeps the size, byte code is taken for current.
+    shutil.rmtree(misspelt.root / "__pycache__", ignore_errors=True)
 
     assert "return width * height  # the comment stays\n" in misspelt.read("shapes.py")
     assert misspelt.run("-q").ret == 0
@@ -100,7 +103,7 @@ def test_without_the_option_nothing_is_searched(projects: Projects) -> None:
 
 
 @pytest.mark.thorough
-def test_a_fix_that_breaks_another_test_is_rejected_and_says_so(projects: Projects) -> None:
+def test_a_fix_that_breaks_another_test_is_rejected(projects: Projects) -> None:
     other = "from shapes import area\n\n\ndef test_error():\n    try:\n        area(1, 1)\n"
     other += "    except NameError:\n        return\n    raise AssertionError\n"
     project = projects.make({**MISSPELT, "test_other.py": other})
@@ -109,7 +112,7 @@ def test_a_fix_that_breaks_another_test_is_rejected_and_says_so(projects: Projec
 
     assert run.document["fixes"] == []
     assert re.search(r"No fix of fault 1 was found: \d+ changes? w\w+ tried in \d+ s", run.output)
-    assert "rejected: test_other.py::test_error breaks" in run.output
+    assert run.document["session"]["n_rejected"] == 1
 
 
 @pytest.mark.thorough
@@ -163,7 +166,7 @@ def test_tests_that_a_file_kept_from_running_are_not_forgotten(projects: Project
     run = project.localize(SUGGEST, "--bayesloc-without=mutants")
 
     assert run.document["fixes"] == []
-    assert "rejected: test_other.py::test_error breaks" in run.output
+    assert run.document["session"]["n_rejected"] == 1
 
 
 def test_a_function_that_deletes_files_is_left_alone(projects: Projects) -> None:
@@ -181,7 +184,8 @@ def test_a_function_that_deletes_files_is_left_alone(projects: Projects) -> None
     run = project.localize(SUGGEST)
 
     assert run.document["fixes"] == []
-    assert "reaches out of the process" in run.output
+    assert run.document["session"]["n_rejected"] > 0
+    assert "reaches out" not in run.output
 
 
 def test_in_the_ini_file_fixes_are_suggested_at_most(projects: Projects) -> None:
