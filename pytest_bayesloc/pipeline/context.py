@@ -5,6 +5,7 @@ Every run imports this module, so it imports little.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import sqlite3
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
 FOLDER = own_files.FOLDER
 FILE = "memory.sqlite"
-ASIDE = "aside"
 BUSY_S = 1.0
 PARTIAL_S = 3_600  # after which nobody writes that file any more
 
@@ -66,7 +66,13 @@ def effects_in(rootdir: Path, note: Callable[[str], None] = lambda _: None) -> E
     from pytest_bayesloc.rerun.aside import Aside
     from pytest_bayesloc.rerun.effects import Effects
 
-    return Effects(Aside(lambda: own_folder(rootdir) / ASIDE), note)
+    return Effects(Aside(lambda: _aside(rootdir)), note)
+
+
+def _aside(rootdir: Path) -> Path:
+    """The folder of the files that re-runs change: not in the project, which may come with one."""
+    digest = hashlib.sha256(os.fsencode(os.path.realpath(rootdir))).hexdigest()
+    return own_files.user_folder() / "aside" / digest[:16]
 
 
 def mend_folder(rootdir: Path, note: Callable[[str], None]) -> None:
@@ -81,10 +87,11 @@ def mend_folder(rootdir: Path, note: Callable[[str], None]) -> None:
                 path.unlink()
     for text in own_files.misplaced(folder) if folder.is_dir() else ():
         note(text)
-    if (folder / ASIDE).is_dir():
+    aside = _aside(rootdir)
+    if aside.is_dir():
         from pytest_bayesloc.rerun.aside import recover
 
-        recover(folder / ASIDE, note)
+        recover(aside, note)
 
 
 def replace_text(path: Path, text: str) -> Path:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import MsgspecError, convert
 
-from pytest_bayesloc.rerun.fence import REMOVE, WRITE
+from pytest_bayesloc.rerun.fence import REMOVE, WRITE, descends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,6 +30,7 @@ MAX_BYTES = 64 << 20  # that are kept of one request's files
 MAX_ENTRIES = 2000
 LOCK_S = 10.0
 LATER_S = 2.0  # behind the end of a re-run, a change is somebody else's
+BESIDE = "beside"  # in the place of a kind of change
 JOURNAL, RUNNING, MADE, LOCK = "journal.json", "running", "made", "lock"
 
 
@@ -79,6 +80,8 @@ class Aside:
     @contextmanager
     def kept(self, changes: Mapping[str, Iterable[str]], limit_s: float) -> Iterator[str]:
         """Keep what ``changes`` name, per kind, while a re-run of ``limit_s`` seconds goes on.
+
+        What is only ``BESIDE`` them is left alone after a kill: nobody knows who changed it.
 
         Yields:
             The path of the file that gets the names of what is made.
@@ -132,22 +135,27 @@ class Aside:
     def _keep(self, folder: Path, changes: Mapping[str, Iterable[str]]) -> None:
         kept: dict[str, Entry] = {}
         try:
-            for path in _paths(changes):
+            now = {path: _entry(path) for path in _paths(changes)}
+            _check_size(now)
+            for path, entry in now.items():
                 known = self._entries.get(path)
-                now = _entry(path)
-                if known is None or not known.is_like(now):
-                    known = _copied(path, now, folder)
+                if known is None or not known.is_like(entry):
+                    known = _copied(path, entry, folder)
                 kept[path] = known
         except OSError as error:
             raise AsideError(f"can't be kept ({error})") from error
-        if sum(entry.size for entry in kept.values()) > MAX_BYTES or len(kept) > MAX_ENTRIES:
-            raise AsideError(f"is more than the {MAX_BYTES >> 20} MB or {MAX_ENTRIES} files kept")
         if kept != self._entries:
             self._entries = kept
-            text = json.dumps({path: asdict(entry) for path, entry in kept.items()})
+            told = kept.keys() - set(changes.get(BESIDE, ()))
+            text = json.dumps({path: asdict(kept[path]) for path in kept if path in told})
             partial = folder / f"{JOURNAL}.partial"
             partial.write_text(text, encoding="ascii")
             partial.replace(folder / JOURNAL)
+
+
+def _check_size(entries: Mapping[str, Entry]) -> None:
+    if sum(entry.size for entry in entries.values()) > MAX_BYTES or len(entries) > MAX_ENTRIES:
+        raise AsideError(f"is more than the {MAX_BYTES >> 20} MB or {MAX_ENTRIES} files kept")
 
 
 def _paths(changes: Mapping[str, Iterable[str]]) -> Iterator[str]:
@@ -185,8 +193,6 @@ def _entry(path: str) -> Entry:
 def _copied(path: str, entry: Entry, folder: Path) -> Entry:
     copy = ""
     if stat.S_ISREG(entry.mode):
-        if entry.size > MAX_BYTES:
-            raise AsideError(f"has {entry.size >> 20} MB: more than {MAX_BYTES >> 20} are not kept")
         if _is_locked(entry.inode):
             raise AsideError("is locked by another process")
         copy = secrets.token_hex(8)
@@ -207,8 +213,9 @@ def _is_locked(inode: int) -> bool:
             rows = [line.split() for line in stream]
     except (OSError, ValueError):
         return False
-    own = str(os.getpid())
-    return any(row[-3].endswith(f":{inode}") and row[-4] != own for row in rows if len(row) > 6)
+    locks = ((int(row[-4]), row[-3]) for row in rows if len(row) > 6)
+    holders = [pid for pid, place in locks if place.endswith(f":{inode}")]
+    return not all(descends(pid, {os.getpid()}) for pid in holders)
 
 
 def _put_back(
@@ -228,7 +235,8 @@ def _put_back(
     missing = []
     for path, was in entries.items():
         now = _entry(path)
-        if was.is_like(now) or _is_later(now, until_ns):
+        around = now if now.mode else _entry(os.path.dirname(path))  # noqa: PTH120 - of a text
+        if was.is_like(now) or _is_later(around, until_ns):
             continue
         try:
             if _restore(path, was, now, folder):
@@ -248,7 +256,10 @@ def _remove_made(entries: Mapping[str, Entry], folder: Path, until_ns: int | Non
     """Remove what was made, but for what ``entries`` knows, and yield its paths."""
     for path in reversed(_made(folder)):
         now = _entry(path)
-        if now.mode and path not in entries and not _is_later(now, until_ns):
+        inside = map(_entry, _within(path)) if until_ns is not None else ()
+        if path in entries or any(_is_later(entry, until_ns) for entry in inside):
+            continue
+        if now.mode and not _is_later(now, until_ns):
             yield path
             _remove(path, now)
 
@@ -262,7 +273,7 @@ def _made(folder: Path) -> list[str]:
 
 
 def _is_later(now: Entry, until_ns: int | None) -> bool:
-    return until_ns is not None and now.times[1] > until_ns
+    return until_ns is not None and now.times[2] > until_ns
 
 
 def _remove(path: str, now: Entry) -> None:
@@ -288,6 +299,8 @@ def _restore(path: str, was: Entry, now: Entry, folder: Path) -> bool:
         Path(path).mkdir(exist_ok=True)
     elif was.mode and (not now.mode or Path(path).read_bytes() != (folder / was.copy).read_bytes()):
         is_changed = True
+        if now.mode and now.inode != was.inode:  # another file, or a link to one
+            _remove(path, now)
         _rewrite(path, folder / was.copy)
     if was.mode and not is_link:
         _set_rights(path, was)
@@ -323,7 +336,11 @@ def _locked(path: Path) -> Iterator[None]:
     Raises:
         AsideError: If another run holds it for long.
     """
-    with path.open("w") as stream:
+    try:
+        stream = path.open("w")
+    except OSError as error:
+        raise AsideError(f"can't be kept ({error})") from error
+    with stream:
         ends = time.monotonic() + LOCK_S
         while not _has_locked(stream.fileno()):
             if time.monotonic() > ends:

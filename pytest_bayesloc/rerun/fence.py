@@ -11,7 +11,6 @@ Reference:
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import re
 import signal
@@ -22,6 +21,7 @@ import weakref
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,13 +30,14 @@ if TYPE_CHECKING:
 
 # Bound now: tests patch these.
 _fsdecode, _fspath, _lexists, _lstat = os.fsdecode, os.fspath, os.path.lexists, os.lstat
-_getpid, _kill, _readlink, _write = os.getpid, os.kill, os.readlink, os.write
+_getcwd, _getpid, _kill = os.getcwd, os.getpid, os.kill
+_readlink, _write = os.readlink, os.write
 _dirname, _join, _realpath, _split = os.path.dirname, os.path.join, os.path.realpath, os.path.split
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_O_TMPFILE = getattr(os, "O_TMPFILE", 0)
 _MAX_PATH = 3000  # characters that are told, so that a message is sent in one piece
 _EPHEMERAL = 32768  # ports from here on are given out by the system, another one each time
-_VARYING = re.compile(r"\d{4,}|\b[0-9a-f]{8,}\b")
 _LOOPBACK = re.compile(r"127\.|::1$|::ffff:127\.|0\.0\.0\.0$|::$|localhost$|$", re.IGNORECASE)
 
 #: The kinds of a change: a path is written, goes away or is replaced, has other attributes (mode,
@@ -49,8 +50,7 @@ ACT, AWAY = "act", "away"
 class Fence:
     """Judges the audit events of this process against what may be done.
 
-    It is wide open until it is closed. What is refused raises ``PermissionError``, or ends a
-    process that ``holds``, which a patched one does: its code could swallow the error.
+    It is wide open until it is closed. What is refused ends the process before it takes place.
 
     Args:
         scratch: A folder that is free, with all in it.
@@ -90,7 +90,7 @@ class Fence:
             "os.setxattr": lambda path, *_: self._meta(path),
             "os.removexattr": lambda path, *_: self._meta(path),
             "sqlite3.connect": self._database,
-            "subprocess.Popen": lambda _, args, *__: self._command(args),
+            "subprocess.Popen": lambda _, args, cwd, __: self._command(args, cwd),
             "os.system": self._command,
             "os.exec": lambda _, args, *__: self._command(args),
             "os.posix_spawn": lambda _, args, *__: self._command(args),
@@ -121,8 +121,6 @@ class Fence:
                 return
             try:
                 judge(*args)
-            except PermissionError:
-                raise
             except Exception:  # noqa: BLE001 - a test may have broken what is needed
                 self._refuse(ACT, event, f"does what can't be judged ({event})")
 
@@ -153,15 +151,19 @@ class Fence:
 
     def prepare(self) -> None:
         """Make the rules of the usual re-runs, which are those of tests that change nothing."""
-        self._prepared = {shut: ruleset(self._free, (), is_shut=shut) for shut in (False, True)}
+        self._prepared = {
+            holds: ruleset(self._free, (), is_alone=holds, is_silent=holds)
+            for holds in (False, True)
+        }
 
     def _rules(self, dirs: Sequence[str]) -> int:
         files = [*self._changes[WRITE], *self._changes[REMOVE]]
         verbs = {act.partition(" ")[0] for act in self._acts}
-        is_shut = self._holds and verbs.isdisjoint({"connects", "signals"})
-        if files or dirs or self._free[1:] or is_shut not in self._prepared:
-            return ruleset([*self._free, *dirs], files, is_shut=is_shut)
-        return self._prepared[is_shut]
+        is_alone = self._holds and "connects" not in verbs
+        if files or dirs or self._free[1:] or is_alone is not self._holds or not self._prepared:
+            free = [*self._free, *dirs]
+            return ruleset(free, files, is_alone=is_alone, is_silent=self._holds)
+        return self._prepared[self._holds]
 
     def open(self) -> None:
         """Let anything be done, until it is closed again."""
@@ -170,7 +172,11 @@ class Fence:
     # -- what is judged
 
     def _open(self, path: Any, _mode: object, flags: Any) -> None:  # noqa: ANN401 - of an event
-        if flags & _WRITING and not isinstance(path, int):
+        if not flags & _WRITING or isinstance(path, int):
+            return
+        if _O_TMPFILE and flags & _O_TMPFILE == _O_TMPFILE:  # in a folder, without a name
+            self._change(NEW, _join(_real(path), "#"), "makes")
+        else:
             self._write(path, is_made=bool(flags & os.O_CREAT))
 
     def _write(self, path: Any, *, is_made: bool = False) -> None:  # noqa: ANN401
@@ -216,7 +222,7 @@ class Fence:
             text, _, query = text[len("file:") :].partition("?")
             if re.search(r"mode=(?:ro|memory)|immutable=1", query):
                 return
-            text = re.sub("^//(?:localhost)?(?=/)", "", text)
+            text = unquote(re.sub("^//(?:localhost)?(?=/)", "", text))
         if not text or text.startswith(":memory:"):
             return
         real = _real(text)
@@ -224,20 +230,18 @@ class Fence:
         for end in ("-journal", "-wal", "-shm"):  # it comes and goes
             self._change(REMOVE, f"{real}{end}", "opens the database")
 
-    def _command(self, command: Any) -> None:  # noqa: ANN401
+    def _command(self, command: Any, folder: Any = None) -> None:  # noqa: ANN401
         parts = [command] if isinstance(command, (str, bytes, os.PathLike)) else list(command)
         said = " ".join(_fsdecode(_fspath(part)) for part in parts)
+        if folder is not None or not _is_in(_getcwd(), self._free):
+            said += f" in {_real(folder or '.')}"
         for free in self._free:
-            said = re.sub(rf"{re.escape(free)}[^\s'\":;,]*", "<tmp>", said)
-        self._act(f"runs {_VARYING.sub('#', said)}")
+            said = re.sub(rf"{re.escape(free)}(?!\S*\.\.)[^\s'\":;,]*", "<tmp>", said)
+        self._act(f"runs {said}")
 
     def _signal(self, pid: int, number: int) -> None:
-        if (
-            number
-            and pid
-            and not _descends(abs(pid) if pid < -1 else pid, {_getpid(), self._owner})
-        ):
-            self._act("signals a process that it did not start")
+        if number and pid and not descends(abs(pid) if pid < -1 else pid, {_getpid(), self._owner}):
+            self._act("signals a process that it did not start", AWAY)
 
     def _signal_group(self, group: int, number: int) -> None:
         self._signal(-group if group > 1 else group and -1, number)
@@ -252,7 +256,7 @@ class Fence:
         elif port in self._ports():
             self._act("connects to its own server")
         elif port >= _EPHEMERAL:
-            self._act("connects to a server of this machine")
+            self._act("connects to a server of this machine that it did not open", AWAY)
         else:
             self._act(f"connects to {host}:{port}")
 
@@ -284,7 +288,9 @@ class Fence:
     # -- the verdict
 
     def _is_free(self, real: str, kind: str = WRITE) -> bool:
-        if _is_in(real, self._free) or real.startswith("/dev/shm/"):  # noqa: S108 - memory
+        if _is_in(real, self._free):
+            return True
+        if real.startswith("/dev/shm/") and kind in {WRITE, NEW}:  # noqa: S108 - memory
             return True
         if kind != WRITE:
             return False
@@ -330,11 +336,10 @@ class Fence:
             with suppress(OSError):  # the test may have closed the line
                 self.send({how: [kind, what], "said": said[:_MAX_PATH], "by": self.test})
 
-    def _refuse(self, kind: str, what: str, said: str) -> None:
+    def _refuse(self, kind: str, what: str, said: str) -> NoReturn:
+        # An error that is raised would be handled, by code that sends it to somebody perhaps.
         self._tell("refused", kind, what, said)
-        if self._holds:
-            self._end()
-        raise PermissionError(errno.EACCES, "bayesloc: the first re-run of a test does not", said)
+        self._end()
 
     def _end(self) -> NoReturn:
         if _getpid() != self._owner:
@@ -381,7 +386,7 @@ def _is_in(real: str, roots: Iterable[str]) -> bool:
     return True
 
 
-def _descends(pid: int, own: set[int]) -> bool:
+def descends(pid: int, own: set[int]) -> bool:
     """Whether a process is one of ``own``, or was started by one; False where nobody says."""
     with suppress(OSError, ValueError, IndexError):
         while pid > 1 and pid not in own:
@@ -397,11 +402,16 @@ _NO_NEW_PRIVILEGES = 38
 _FS_WRITE, _FS_REFER, _FS_TRUNCATE = 1 << 1, 1 << 13, 1 << 14
 _FS_CHANGES = sum(1 << bit for bit in range(4, 13))  # remove a folder, a file; make one of 7 kinds
 _NET_CONNECT, _SCOPE_SIGNAL = 1 << 1, 1 << 1
-_DEVICES = (
-    *(f"/dev/{n}" for n in ("null", "zero", "full", "random", "urandom", "tty", "ptmx")),
-    "/dev/pts",
-    "/dev/shm",  # noqa: S108 - memory
-)
+
+
+@cache
+def _devices() -> tuple[str, ...]:
+    """Paths of character devices, and of the folders of terminals and of shared memory."""
+    found = ["/dev/pts", "/dev/shm"]  # noqa: S108 - memory
+    for folder in ("/dev", "/dev/dri"):
+        with suppress(OSError):
+            found += [e.path for e in os.scandir(folder) if stat.S_ISCHR(e.stat().st_mode)]
+    return tuple(found)
 
 
 @cache
@@ -409,14 +419,14 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None)
 
 
-def ruleset(dirs: Iterable[str], files: Iterable[str], *, is_shut: bool) -> int:
+def ruleset(dirs: Iterable[str], files: Iterable[str], *, is_alone: bool, is_silent: bool) -> int:
     """Return a descriptor of rules, by which only ``files`` and in ``dirs`` may be written.
 
     Args:
         dirs: Folders, with all in them; devices and shared memory are open in any case.
         files: Of which the content may change; those that are not there don't count.
-        is_shut: Whether no connection by TCP may be made either, and no signal sent to what was
-            not started behind them.
+        is_alone: Whether no connection by TCP may be made either.
+        is_silent: Whether no signal may be sent to what was not started behind them.
 
     Returns:
         -1 where the kernel has no Landlock.
@@ -431,11 +441,11 @@ def ruleset(dirs: Iterable[str], files: Iterable[str], *, is_shut: bool) -> int:
     every = one | _FS_CHANGES | (_FS_REFER if version >= 2 else 0)
     parts = [
         every,
-        *[_NET_CONNECT * is_shut] * (version >= 4),
-        *[_SCOPE_SIGNAL * is_shut] * (version >= 6),
+        *[_NET_CONNECT * is_alone] * (version >= 4),
+        *[_SCOPE_SIGNAL * is_silent] * (version >= 6),
     ]
     rules: int = libc.syscall(_CREATE, struct.pack(f"{len(parts)}Q", *parts), 8 * len(parts), 0)
-    for path in (*files, *dirs, *_DEVICES) if rules >= 0 else ():
+    for path in (*files, *dirs, *_devices()) if rules >= 0 else ():
         with suppress(OSError):
             handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
             rights = every if stat.S_ISDIR(os.fstat(handle).st_mode) else one

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SHORT = ("rmtree", "rows of a database")
 FIXED = ("--bayesloc", "--bayesloc-fix=suggest", "--bayesloc-fix-unsafe")
-OURS = frozenset({".bayesloc", "__pycache__", ".pytest_cache", "looked.json", ".git"})
+OURS = frozenset({".bayesloc", ".config", "__pycache__", ".pytest_cache", "looked.json", ".git"})
 
 
 def state_of(*folders: Path) -> dict[str, list[Any]]:
@@ -245,7 +245,10 @@ KILLING = """
     """
 
 
-def test_files_are_put_back_by_the_next_run_if_this_one_is_killed(projects: Projects) -> None:
+def test_files_are_put_back_by_the_next_run_if_this_one_is_killed(
+    projects: Projects, home: Path
+) -> None:
+    env = {"HOME": str(home)}
     project = projects.make(
         {
             "app.py": "def half(n):\n    return n // 2\n",
@@ -255,17 +258,18 @@ def test_files_are_put_back_by_the_next_run_if_this_one_is_killed(projects: Proj
         }
     )
 
-    killed = project.run("--bayesloc", lean=False)
+    killed = project.run("--bayesloc", lean=False, env=env)
     assert killed.ret < 0
     assert project.read("precious.txt") == "lost"
     project.write({"other.txt": "edited since"})
-    after = project.run("--bayesloc", "-k", "nothing")
+    after = project.run("--bayesloc", "-k", "nothing", env=env)
 
     assert "put-back" in after.stdout
     assert project.read("precious.txt") == "keep\n"
     assert project.read("other.txt") == "edited since"
     assert not (project.root / "new.txt").exists()
-    assert sorted(path.name for path in (project.root / ".bayesloc/aside").iterdir()) == ["lock"]
+    (aside,) = (home / ".config" / "pytest-bayesloc" / "aside").iterdir()
+    assert [path.name for path in aside.iterdir()] == ["lock"]
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 HAS_LANDLOCK = sys.platform.startswith("linux") and not subprocess.run(
     [sys.executable, "-c", "from pytest_bayesloc.rerun.fence import restrict, ruleset; "
-     "raise SystemExit(not restrict(ruleset([], [], is_shut=False)))"],
+     "raise SystemExit(not restrict(ruleset([], [], is_alone=False, is_silent=False)))"],
     check=False,
 ).returncode  # fmt: skip
 LANDLOCK = pytest.mark.skipif(not HAS_LANDLOCK, reason="this kernel has no Landlock")
