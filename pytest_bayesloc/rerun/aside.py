@@ -146,8 +146,8 @@ class Aside:
             raise AsideError(f"can't be kept ({error})") from error
         if kept != self._entries:
             self._entries = kept
-            told = kept.keys() - set(changes.get(BESIDE, ()))
-            text = json.dumps({path: asdict(kept[path]) for path in kept if path in told})
+            named = _paths({kind: paths for kind, paths in changes.items() if kind != BESIDE})
+            text = json.dumps({path: asdict(kept[path]) for path in named if path in kept})
             partial = folder / f"{JOURNAL}.partial"
             partial.write_text(text, encoding="ascii")
             partial.replace(folder / JOURNAL)
