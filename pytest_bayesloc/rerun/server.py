@@ -178,15 +178,16 @@ class RerunPlugin:
         own = children()  # what fixtures and conftest files started
         self._link.send({"ready": sorted(self._items), "n_threads": n_threads})
         for request in self._link.messages():
-            self._answer(request)
-            end_orphans(own)
+            done = self._answer(request)
+            end_orphans(own)  # first: what they write later is not put back
+            self._link.send(done)
         self._clean_up()
 
     def _clean_up(self) -> None:
         """The main run hung up, and may have been killed: leave no temporary files."""
         _remove(self._scratch, ignore_errors=True)
 
-    def _answer(self, request: Message) -> None:
+    def _answer(self, request: Message) -> Message:
         started, before = monotonic(), cpu_of_children()
         alive, held = os.pipe()  # ends with the child, which holds the other end
         pid = os.fork()
@@ -195,14 +196,12 @@ class RerunPlugin:
         _close(held)
         done, waited_s = self._wait(pid, alive, request["limit_s"])
         _close(alive)
-        self._link.send(
-            {
-                "done": done,
-                "seconds": monotonic() - started - waited_s,
-                "waited_s": waited_s,
-                "cpu_s": cpu_of_children() - before,
-            }
-        )
+        return {
+            "done": done,
+            "seconds": monotonic() - started - waited_s,
+            "waited_s": waited_s,
+            "cpu_s": cpu_of_children() - before,
+        }
 
     def _be_child(self, request: Message) -> NoReturn:
         status = 1

@@ -64,6 +64,16 @@ def test_file_that_others_made_in_the_folder_stays(data: Path, kept: Aside) -> N
     assert (data.parent / "foreign").exists()
 
 
+def test_link_in_the_place_of_a_file_is_not_written_through(data: Path, kept: Aside) -> None:
+    other = data.parent / "other"
+    other.write_text("mine")
+    with kept.kept(written(data), LIMIT_S):
+        data.unlink()
+        data.hardlink_to(other)
+
+    assert (data.read_text(), other.read_text()) == ("keep", "mine")
+
+
 def sparse(data: Path) -> None:
     with data.open("r+b") as stream:
         stream.truncate(1 << 40)
