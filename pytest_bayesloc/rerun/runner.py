@@ -32,6 +32,7 @@ _UNREADABLE = (
 )  # fmt: skip
 START_UP_S = 120.0
 LEARN_S = 30.0
+TOO_MUCH = f"changes more than {MAX_TRIES} files that were there before"
 #: A request that has one of these runs other code than the files say.
 _PATCHED = frozenset({"patches", "forced", "value"})
 GRACE_S = 10.0
@@ -287,6 +288,8 @@ class ServerRunner:
                 break
             if holds:  # perhaps the tests as they are do that too
                 self._fenced({"tests": tests, "limit_s": LEARN_S}, ask, is_ready)
+        else:
+            effects.leave_out(effects.changing(request["tests"]), TOO_MUCH)
         return messages
 
     def _warm_up(self) -> bool:

@@ -193,6 +193,34 @@ def test_tests_with_a_mark_are_not_run_under_patches(projects: Projects) -> None
     assert {test["verdict"] for test in tests if test["node_id"].endswith("_half")} <= {"not-run"}
 
 
+MANY = """
+    from pathlib import Path
+
+    from app import half
+
+    HERE = Path(__file__).parent
+
+
+    def test_half():
+        for number in range(100):
+            with open(HERE / f"{number}.txt", "r+") as stream:
+                stream.write("x")
+        assert half(3) == 1.5
+    """
+
+
+@pytest.mark.thorough
+def test_tests_that_change_very_many_files_are_not_run_under_patches(projects: Projects) -> None:
+    files = {f"{number}.txt": "x" for number in range(100)}
+    code = "def half(n):\n    return n // 2\n"
+    project = projects.make({**files, "app.py": code, "test_app.py": MANY})
+
+    run = project.localize(*FIXED)
+
+    assert "test_app.py::test_half changes more than 60 files" in " ".join(run.stdout.split())
+    assert run.names()[0] == "app.py half"
+
+
 AWAY = """
     import socket
 
