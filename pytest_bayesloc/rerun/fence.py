@@ -240,7 +240,10 @@ class Fence:
         self._act(f"runs {said}")
 
     def _signal(self, pid: int, number: int) -> None:
-        if number and pid and not descends(abs(pid) if pid < -1 else pid, {_getpid(), self._owner}):
+        leader = -pid if pid < -1 else pid  # of a group
+        is_gone = _lexists("/proc/self") and not _lexists(f"/proc/{leader}") and leader > 0
+        own = {_getpid(), self._owner}
+        if number and leader and not is_gone and not descends(leader, own):
             self._act("signals a process that it did not start", AWAY)
 
     def _signal_group(self, group: int, number: int) -> None:
