@@ -74,6 +74,7 @@ class Aside:
     def __init__(self, folder: Callable[[], Path]) -> None:
         self._base = folder
         self._own: Path | None = None
+        self._made: list[Path] = []  # folders around it that were not there
         self._entries: dict[str, Entry] = {}
         self._lock = threading.Lock()
 
@@ -119,13 +120,21 @@ class Aside:
         """Remove the copies. May be called twice."""
         own, self._own = self._own, None
         self._entries.clear()
-        if own is not None:
-            shutil.rmtree(own, ignore_errors=True)
+        if own is None:
+            return
+        shutil.rmtree(own, ignore_errors=True)
+        with suppress(AsideError, OSError), _locked(own.parent / LOCK, 0.0):
+            if [path.name for path in own.parent.iterdir()] == [LOCK]:
+                (own.parent / LOCK).unlink()
+        for folder in self._made:  # the inner ones first
+            with suppress(OSError):  # another run uses it
+                folder.rmdir()
 
     def _folder(self) -> Path:
         if self._own is None:
             try:
                 folder = self._base() / f"{os.getpid()}-{secrets.token_hex(4)}"
+                self._made = [path for path in folder.parents if not path.exists()]
                 folder.mkdir(parents=True)
             except OSError as error:
                 raise AsideError(f"can't be kept ({error})") from error
@@ -330,23 +339,26 @@ def _set_times(path: str, was: Entry) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a project, against other runs.
+def _locked(path: Path, limit_s: float | None = None) -> Iterator[None]:
+    """Hold the lock of a project, against other runs, each of which may remove the file.
 
     Raises:
-        AsideError: If another run holds it for long.
+        AsideError: If another run holds it for longer than ``LOCK_S``, or ``limit_s``.
     """
-    try:
-        stream = path.open("w")
-    except OSError as error:
-        raise AsideError(f"can't be kept ({error})") from error
-    with stream:
-        ends = time.monotonic() + LOCK_S
-        while not _has_locked(stream.fileno()):
-            if time.monotonic() > ends:
-                raise AsideError("is in use by another run of these tests")
-            time.sleep(0.01)
-        yield
+    ends = time.monotonic() + (LOCK_S if limit_s is None else limit_s)
+    while True:
+        try:
+            stream = path.open("w")
+        except OSError as error:
+            raise AsideError(f"can't be kept ({error})") from error
+        with stream:
+            inode = os.fstat(stream.fileno()).st_ino
+            if _has_locked(stream.fileno()) and _entry(str(path)).inode == inode:
+                yield
+                return
+        if time.monotonic() > ends:
+            raise AsideError("is in use by another run of these tests")
+        time.sleep(0.01)
 
 
 def _has_locked(descriptor: int) -> bool:
