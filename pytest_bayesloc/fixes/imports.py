@@ -15,6 +15,7 @@ from pytest_bayesloc.fixes.syntax import (
     bound_in,
     every_parameter,
     is_docstring,
+    nodes_of,
     parameters,
     tree_of,
 )
@@ -244,7 +245,7 @@ def is_of(statement: ast.ImportFrom, module: str) -> bool:
 
 def renamed(tree: ast.Module, places: Text, old: str, new: str) -> list[TextEdit]:
     """``new`` where the module's ``old`` is used; in f-strings and annotations as text."""
-    texts = [node for node in ast.walk(tree) if isinstance(node, FORMATTED)]
+    texts = nodes_of(tree, FORMATTED)
     inner = {id(part) for text in texts for part in ast.walk(text) if part is not text}
     edits = []
     pieces: dict[int, ast.expr] = {}

@@ -59,8 +59,8 @@ def every_node(tree: ast.AST) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(tree))
 
 
-def nodes_of(tree: ast.AST, kind: type[NodeT]) -> list[NodeT]:
-    """The nodes of one kind in ``tree``, outer ones first."""
+def nodes_of(tree: ast.AST, kind: type[NodeT] | tuple[type[NodeT], ...]) -> list[NodeT]:
+    """The nodes of one kind, or of several, in ``tree``, outer ones first."""
     return [node for node in ast.walk(tree) if isinstance(node, kind)]
 
 

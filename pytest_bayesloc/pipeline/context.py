@@ -5,7 +5,6 @@ Every run imports this module, so it imports little.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import sqlite3
@@ -23,6 +22,7 @@ import pytest
 
 from pytest_bayesloc.domain import own_files
 from pytest_bayesloc.domain.standard_library import monotonic, time_ns
+from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.spectrum.sources import Sources
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def effects_in(rootdir: Path, note: Callable[[str], None] = lambda _: None) -> E
 
 def _aside(rootdir: Path) -> Path:
     """The folder of the files that re-runs change: not in the project, which may come with one."""
-    digest = hashlib.sha256(os.fsencode(os.path.realpath(rootdir))).hexdigest()
-    return own_files.user_folder() / "aside" / digest[:16]
+    return own_files.user_folder() / "aside" / text_digest(os.path.realpath(rootdir), 16)
 
 
 def mend_folder(rootdir: Path, note: Callable[[str], None]) -> None:

@@ -81,6 +81,7 @@ class Questions(ResultQuestions):
         with self._lock:
             if self._runner is not None:
                 self._runner.close()
+                self._runner.transport.close()
                 self._runner = None
 
     def run(self, tests: Sequence[str] = ()) -> Answer:

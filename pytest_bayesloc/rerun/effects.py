@@ -6,7 +6,7 @@ import os
 import threading
 from collections import defaultdict
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_bayesloc.rerun.aside import BESIDE
 from pytest_bayesloc.rerun.fence import ACT, AWAY, NEW, REMOVE
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.rerun.aside import Aside
-
-    Message = dict[str, Any]  # a value of JSON
+    from pytest_bayesloc.rerun.fence import Message
 
 MAX_TRIES = 60  # of a re-run, each of which shows a change that the next one may make
 MAX_BESIDE, MAX_BESIDE_BYTES = 200, 16 << 20  # of files beside those that tests make
@@ -67,12 +66,11 @@ class Effects:
     def allowed(self, tests: Iterable[str], *, holds: bool = False, log: str = "") -> Message:
         """Return what a re-run of ``tests`` may do, as ``Fence.close`` takes it."""
         changes = self._changes_of(tests)
-        dirs = {os.path.dirname(path) for path in changes[REMOVE]} | set(changes[NEW])  # noqa: PTH120
         acts = {act for test in self._known(self._acts, tests) for act in self._acts[test]}
         return {
             "changes": {kind: sorted(paths) for kind, paths in changes.items() if paths},
             "free": self._free,
-            "dirs": sorted(dirs),
+            "dirs": sorted(_opened(changes)),
             "acts": sorted(acts),
             "holds": holds,
             "log": log,
@@ -93,8 +91,8 @@ class Effects:
             yield self.allowed(tests, holds=holds)
             return
         # In a folder that gets new files, the kernel lets C extensions write to the others too.
-        beside = _files_in({*changes.get(NEW, ()), *map(os.path.dirname, changes.get(REMOVE, ()))})
-        with self._aside.kept({**changes, BESIDE: beside}, limit_s) as log:
+        beside = {BESIDE: _files_in(_opened(changes))}
+        with self._aside.kept({**changes, **beside}, limit_s) as log:
             yield self.allowed(tests, holds=holds, log=log)
 
     def take(self, messages: Iterable[Message], tests: Sequence[str]) -> bool:
@@ -158,6 +156,11 @@ class Effects:
         wholes = tuple(test[:-1] for test in asked if test.endswith("::*"))
         names = set(asked)
         return [t for t in table if t in names or (wholes and t.startswith(wholes))]
+
+
+def _opened(changes: Mapping[str, set[str]]) -> set[str]:
+    """The folders in which the kernel must let anything be done, for these changes."""
+    return {*changes.get(NEW, ()), *map(os.path.dirname, changes.get(REMOVE, ()))}
 
 
 def _files_in(folders: Iterable[str]) -> list[str]:

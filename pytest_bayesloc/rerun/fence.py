@@ -35,6 +35,7 @@ _readlink, _write = os.readlink, os.write
 _dirname, _join, _realpath, _split = os.path.dirname, os.path.join, os.path.realpath, os.path.split
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_OF_REGISTRY = ("winreg.CreateKey", "winreg.SetValue", "winreg.DeleteKey")
 _O_TMPFILE = getattr(os, "O_TMPFILE", 0)
 _MAX_PATH = 3000  # characters that are told, so that a message is sent in one piece
 _EPHEMERAL = 32768  # ports from here on are given out by the system, another one each time
@@ -73,7 +74,10 @@ class Fence:
         self._told: set[tuple[str, str, str]] = set()
         self._made: set[str] = set()
         self._bound: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._judges: dict[str, Callable[..., None]] = {
+
+    def _judges(self) -> dict[str, Callable[..., None]]:
+        """Return who judges an event, by its name."""
+        return {
             "open": self._open,
             "os.truncate": lambda path, _: self._write(path),
             "os.remove": self._remove,
@@ -106,14 +110,12 @@ class Fence:
             "socket.getaddrinfo": lambda host, *_: self._look_up(host),
             "socket.gethostbyname": self._look_up,
             "ctypes.dlopen": lambda name: self._act(f"loads {name}"),
-            "winreg.CreateKey": lambda *_: self._act("writes to the registry"),
-            "winreg.SetValue": lambda *_: self._act("writes to the registry"),
-            "winreg.DeleteKey": lambda *_: self._act("writes to the registry"),
+            **dict.fromkeys(_OF_REGISTRY, lambda *_: self._act("writes to the registry")),
         }
 
     def install(self) -> None:
         """Hear every event of this process from now on, and of those that it forks."""
-        judges = self._judges
+        judges = self._judges()
 
         def hear(event: str, args: tuple[Any, ...]) -> None:
             judge = judges.get(event)

@@ -264,9 +264,7 @@ def _literals(task: Task) -> Iterator[ast.Constant]:
     """The strings that look like JSON, in the function at the line and outside of functions."""
     places: list[ast.AST] = [] if task.function is None else [task.function]
     places += [s for s in task.tree.body if isinstance(s, (ast.Assign, ast.AnnAssign, ast.Expr))]
-    formatted = {
-        id(part) for n in ast.walk(task.tree) if isinstance(n, FORMATTED) for part in n.values
-    }
+    formatted = {id(part) for n in nodes_of(task.tree, FORMATTED) for part in n.values}
     for place in places:
         for node in ast.walk(place):
             if not isinstance(node, ast.Constant) or id(node) in formatted:

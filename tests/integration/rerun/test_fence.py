@@ -102,7 +102,7 @@ class Place:
         log = self.root / "messages"
         log.write_bytes(b"")
         # A hook that never hears leaves all to the kernel.
-        deaf = "" if by_hook else "fence._judges.clear()\n"
+        deaf = "" if by_hook else "fence._is_on = False\n"
         text = f"{dedent(BEHIND)}{deaf}ROOT = {str(self.root)!r}\n{dedent(code)}"
         spec = json.dumps(
             [{"holds": True, **allowed}, by_kernel, str(self.root / "scratch"), str(log)]
