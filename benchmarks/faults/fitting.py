@@ -26,6 +26,7 @@ from scipy.optimize import minimize, minimize_scalar
 from benchmarks.faults.replay import outcome_of, problems
 from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.ranking.belief import blend_features
+from pytest_bayesloc.ranking.evidence.text import beside_others
 from pytest_bayesloc.ranking.likelihoods import REPAIRS
 
 if TYPE_CHECKING:
@@ -99,7 +100,8 @@ def _choice(package: str, problem: Problem, weight: float) -> Choice:
         guilty=tuple(where in problem.truth for where in problem.locations),
         tests=tuple(where.is_test for where in problem.locations),
         of_test=any(where.is_test for where in problem.truth),
-        is_complete="edges" in problem.raw,  # older rows know fewer ways, and no calls
+        # Older rows know fewer ways, and no calls; others were not inspected at all.
+        is_complete="edges" in problem.raw and bool(problem.raw["inspections"]),
         weight=weight,
     )
 
@@ -108,14 +110,15 @@ def terms_of(problem: Problem) -> tuple[dict[str, float], ...]:
     """Per location, the prior's terms, what it is to the tests, and each outcome seen there."""
     features = blend_features(problem.spectrum)
     roles = problem.roles()
+    said = beside_others(problem.said())
     terms: list[dict[str, float]] = []
     for where in problem.locations:
-        own = dict(features.get(where, {}))
+        own = {**features.get(where, {}), **said.get(where, {})}
         if where in roles:
             own[roles[where].name] = 1.0
         terms.append(own)
     number = {where: n for n, where in enumerate(problem.locations)}
-    evidence = problem.first_evidence(MODEL)
+    evidence = (item for item in problem.first_evidence(MODEL) if item.source != "names")
     seen = [(number[item.location], item.outcome) for item in evidence]
     seen += [(made[0], outcome_of(made)) for made in problem.raw["inspections"] if made[0] >= 0]
     for n, outcome in seen:

@@ -1,12 +1,15 @@
-"""The model's numbers, fitted on the fit packages and written where the plugin reads them."""
+"""The model's numbers, fitted to real and planted bugs and written where the plugin reads them."""
 
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.bugs.rows import REAL
+from benchmarks.bugs.rows import rows as read_bugs
 from benchmarks.faults.fitting import (
     DISTANCE,
     PENALTY,
@@ -23,7 +26,6 @@ from benchmarks.faults.split import FIT, VALIDATE
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.evidence import OUTCOMES
 from pytest_bayesloc.domain.failure import Role
-from pytest_bayesloc.ranking.fitted import PRIOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,8 +42,29 @@ TO = Path(__file__).resolve().parents[2] / "pytest_bayesloc" / "ranking" / "fitt
 AT_HAND = {
     "traceback": ("RAISE_FRAME", "NOT_IN_TRACEBACK"),
     "tests": ("CODE_RAISED", "TWIN_PASSES", "TEST_IN_TRACEBACK"),
-    "names": ("NAME_EXACT", "NAME_PART"),
 }
+#: Of the spectrum and of the kind of code, for every candidate.
+PRIOR_TERMS = (
+    "ochiai",
+    "rank by op2 and ochiai of lines",
+    "failing tests",
+    "fewest passing tests of a line",
+    "module body",
+    "constructor",
+    "lines",
+)
+#: Of what the text says; all but the last may only speak for a candidate.
+TEXT_TERMS = (
+    "name in test",
+    "test in name",
+    "file in test",
+    "test file in place",
+    "body says test",
+    "literals",
+    "class body",
+)
+#: What all planted faults together count beside the real bugs, which count one each: as a share.
+PLANTED_SHARE = 0.25
 #: What only inspected, or recorded, locations show: first the usual outcome of each kind, which is
 #: neutral. The outcomes of a kind exclude each other.
 INSPECTED = {
@@ -58,15 +81,25 @@ BLAMED = 0.04
 PENALTY_INSPECTED = 2.0
 
 
-_FIRST = [*PRIOR, *(role.name for role in Role), *(n for kind in AT_HAND.values() for n in kind)]
+_FIRST = [
+    *PRIOR_TERMS,
+    *TEXT_TERMS,
+    *(role.name for role in Role),
+    *(n for kind in AT_HAND.values() for n in kind),
+]
+_SIGNS = {
+    "ochiai": FOR,
+    "rank by op2 and ochiai of lines": (None, 0.0),
+    "RAISE_FRAME": FOR,
+    **dict.fromkeys(TEXT_TERMS[:-1], FOR),
+}
 
 
-def fit() -> str:
+def fit(parts: Sequence[str] = (FIT, VALIDATE)) -> str:
     """Fit everything and write it; what was done, in words."""
-    names = sorted([*packages(FIT), *packages(VALIDATE)])
-    rows = {name: [r for r in read_rows(name) if r["kind"] in SHARES] for name in names}
-    each = weights([row["kind"] for own in rows.values() for row in own])
-    found = [choice for name in names for choice in choices(name, rows[name], each)]
+    names, bugs = planted(parts), real(parts)
+    share = PLANTED_SHARE * _total(bugs) / _total(names)
+    found = [*bugs, *(replace(choice, weight=choice.weight * share) for choice in names)]
     complete = [choice for choice in found if choice.is_complete]
     told = held_out(found, learn, _FIRST)
     lower = lowered(told, BLAMED)
@@ -81,13 +114,37 @@ def fit() -> str:
         for outcomes in INSPECTED.values()
         for name, pair in pairs(learned, complete, outcomes).items()
     }
-    n_faults = round(sum(choice.weight for choice in found))
     said = (
-        f"{n_faults} faults of {len(names)} packages, penalties {PENALTY:g} and "
-        f"{PENALTY_INSPECTED:g},\ntests lowered by {lower:.2f}, temperature {heat:.2f}"
+        f"{_total(bugs):.0f} real bugs of {_packages(bugs)} repositories, and\n"
+        f"{_total(names):.0f} planted faults of {_packages(names)} packages, which count "
+        f"{PLANTED_SHARE:g} times as much together;\npenalties {PENALTY:g} and "
+        f"{PENALTY_INSPECTED:g}, tests lowered by {lower:.2f}, temperature {heat:.2f}"
     )
-    TO.write_text(_text(learned, chances, nearness, names, said), encoding="utf-8")
+    everywhere = sorted({choice.package for choice in found})
+    TO.write_text(_text(learned, chances, nearness, everywhere, said), encoding="utf-8")
     return said
+
+
+def planted(parts: Sequence[str]) -> list[Choice]:
+    """The planted faults of some parts; their kinds weigh as often as they are met."""
+    names = sorted(name for part in parts for name in packages(part))
+    rows = {name: [r for r in read_rows(name) if r["kind"] in SHARES] for name in names}
+    each = weights([row["kind"] for own in rows.values() for row in own])
+    return [choice for name in names for choice in choices(name, rows[name], each)]
+
+
+def real(parts: Sequence[str]) -> list[Choice]:
+    """The real bugs of some parts."""
+    rows = [pair for part in parts for pair in read_bugs(part)]
+    return [choice for name, row in rows for choice in choices(name, [row], {REAL: 1.0})]
+
+
+def _total(found: Sequence[Choice]) -> float:
+    return sum(choice.weight for choice in found)
+
+
+def _packages(found: Sequence[Choice]) -> int:
+    return len({choice.package for choice in found})
 
 
 def learn(found: Sequence[Choice]) -> dict[str, float]:
@@ -95,7 +152,7 @@ def learn(found: Sequence[Choice]) -> dict[str, float]:
 
     Older rows say what is at hand alone: they know fewer ways to inspect.
     """
-    at_hand = fitted(found, _FIRST)
+    at_hand = fitted(found, _FIRST, bounds=_SIGNS)
     complete = [with_distances(choice, at_hand) for choice in found if choice.is_complete]
     unusual = [DISTANCE, *(name for kind in INSPECTED.values() for name in kind[1:])]
     bounds = dict.fromkeys(unusual, FOR)
@@ -114,12 +171,14 @@ def _text(
     today = datetime.now(tz=timezone.utc).date()
     ratios = {name: weights[name] for kind in AT_HAND.values() for name in kind}
     roles = {f"Role.{role.name}": weights[role.name] for role in Role}
-    prior = {f'"{name}"': weights[name] for name in PRIOR}
+    prior = {f'"{name}"': weights[name] for name in PRIOR_TERMS}
+    text = {f'"{name}"': weights[name] for name in TEXT_TERMS}
     return _MODULE.format(
         date=today,
         said=said,
         names=_wrapped(names),
         prior=_entries(prior, ".2f"),
+        text=_entries(text, ".2f"),
         roles=_entries(roles, ".2f"),
         ratios=_entries({_member(name): w for name, w in ratios.items()}, ".2f"),
         chances="\n".join(
@@ -165,6 +224,13 @@ from pytest_bayesloc.domain.failure import Role
 PRIOR: Mapping[str, float] = MappingProxyType(
     {{
 {prior}
+    }}
+)
+
+#: Weights of what a candidate's text says of what the failing tests say, in nats.
+TEXT: Mapping[str, float] = MappingProxyType(
+    {{
+{text}
     }}
 )
 

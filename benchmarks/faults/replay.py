@@ -24,8 +24,8 @@ from pytest_bayesloc.inspection.strategies.values import Returns, revised
 from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
 from pytest_bayesloc.ranking.belief import ModelChoice, joint_prior
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.evidence.failures import name_evidence
 from pytest_bayesloc.ranking.evidence.test_code import is_most, side_evidence
+from pytest_bayesloc.ranking.evidence.text import Said, Terms, text_evidence, text_terms
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.rerun.pool import Pool
 
@@ -140,8 +140,16 @@ class Problem:
         return [
             *told,
             *self._test_side_evidence(model),
-            *name_evidence(self.raw["failing"], self.locations, model=model),
+            *text_evidence(self.said(), model=model),
         ]
+
+    def said(self) -> dict[Location, Terms]:
+        """What code says of what the failing tests say; of rows without texts, by names alone."""
+        code = {where: n for n, where in enumerate(self.locations) if not where.is_test}
+        tests = [Said(node_id=n, text="", message="") for n in self.raw["failing"]]
+        named = text_terms(tests, code, lambda _: "")
+        known = self.raw["locations"]
+        return {where: own | known[code[where]].get("text", {}) for where, own in named.items()}
 
     def _test_side_evidence(self, model: str) -> list[Evidence]:
         frames = [failure["frames"] for failure in self.raw["failures"]]

@@ -96,12 +96,12 @@ def report(part: str, *, ablation: bool = False) -> None:
         chosen = [item for item in judged if item.kind in kinds]
         if chosen:
             print(f"\n### {title}: {len(chosen)} faults\n")
-            print("\n".join(_orderings(chosen)))
+            print("\n".join(orderings(chosen)))
     code = [item for item in judged if item.kind in CODE]
     print("\n### Lines, regressions and edits\n")
     print("\n".join(_lines(code)))
     print("\n### Claims, all kinds\n")
-    print("\n".join(_claims(judged)))
+    print("\n".join(claims(judged, {"all kinds": judged, "regressions and edits": code})))
     print("\n### Test or code\n")
     print("\n".join(_blame(judged)))
     print("\n".join(_cost(judged)))
@@ -114,7 +114,8 @@ def report(part: str, *, ablation: bool = False) -> None:
         print("\n".join(_alternatives(part)))
 
 
-def _orderings(judged: Sequence[Judged]) -> Iterator[str]:
+def orderings(judged: Sequence[Judged]) -> Iterator[str]:
+    """Per ordering, how often a fault is among the first."""
     yield "| ordered by | Top-1 | Top-3 | Top-5 | Top-10 | mean first rank | MRR | EXAM |"
     yield "|---|---|---|---|---|---|---|---|"
     for name in judged[0].standings:
@@ -149,14 +150,14 @@ def _lines(judged: Sequence[Judged]) -> Iterator[str]:
         yield f"| {name} | {' | '.join(f'{share:.1f}' for share in top_lines(judged, name))} |"
 
 
-def _claims(judged: Sequence[Judged]) -> Iterator[str]:
+def claims(judged: Sequence[Judged], titled: Mapping[str, Sequence[Judged]]) -> Iterator[str]:
+    """What the claims of the first place are worth: a table, and a line for each of ``titled``."""
     yield "| claimed | right | faults |"
     yield "|---|---|---|"
     for claimed, right, n in reliability(judged):
         yield f"| {claimed:.2f} | {right:.2f} | {n:.0f} |"
     yield ""
-    for title, kinds in (("all kinds", KINDS), ("regressions and edits", CODE)):
-        chosen = [item for item in judged if item.kind in kinds]
+    for title, chosen in titled.items():
         sure = [item for item in chosen if item.claim >= SURE]
         right = 100 * weighted(sure, lambda item: item.right)
         share = 100 * weighted(chosen, lambda item: float(item.claim >= SURE))

@@ -17,17 +17,26 @@ ROWS = Path(__file__).resolve().parent / "data" / "rows"
 
 def write_rows(name: str, rows: Iterable[Mapping[str, Any]]) -> None:
     """Keep the rows of one package; the same rows give the same bytes."""
-    ROWS.mkdir(parents=True, exist_ok=True)
+    write_packed(ROWS / f"{name}.jsonl.xz", rows)
+
+
+def write_packed(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write ``rows`` as one file; an interruption leaves the old one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps(row, separators=(",", ":"), sort_keys=True) for row in rows]
-    packed = lzma.compress("\n".join(lines).encode("ascii"), preset=9)
-    draft = ROWS / f"{name}.jsonl.xz.new"
-    draft.write_bytes(packed)
-    draft.replace(ROWS / f"{name}.jsonl.xz")
+    draft = path.with_name(f"{path.name}.new")
+    draft.write_bytes(lzma.compress("\n".join(lines).encode("ascii"), preset=9))
+    draft.replace(path)
 
 
 def read_rows(name: str) -> Iterator[dict[str, Any]]:
     """The rows of one package, in the order that they were planted."""
-    text = lzma.decompress((ROWS / f"{name}.jsonl.xz").read_bytes()).decode("ascii")
+    return read_packed(ROWS / f"{name}.jsonl.xz")
+
+
+def read_packed(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of one file."""
+    text = lzma.decompress(path.read_bytes()).decode("ascii")
     return (json.loads(line) for line in text.splitlines())
 
 

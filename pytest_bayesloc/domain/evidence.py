@@ -71,6 +71,7 @@ class StaticOutcome(str, Enum):
     NAME_EXACT = "NAME_EXACT"
     NAME_PART = "NAME_PART"
     NAME_ABSENT = "NAME_ABSENT"
+    TEXT_SHARED = "TEXT_SHARED"
 
 
 class Judgement(str, Enum):

@@ -8,6 +8,7 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from textwrap import dedent
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -195,11 +196,41 @@ class SourceMap:
 
     def text_of(self, location: Location) -> str:
         """The lines of ``location``."""
-        return "".join(lines_of(self.text)[location.start_line - 1 : location.end_line])
+        return "".join(self._lines[location.start_line - 1 : location.end_line])
+
+    def own_text(self, location: Location) -> str:
+        """The lines of ``location``, without the functions and classes of a class or a module."""
+        unit = self.unit(location)
+        if unit is None or unit.is_function:
+            return self.text_of(location)
+        inside = {
+            line
+            for inner in self._inner.get(location, ())
+            for line in range(inner.first_line, inner.location.end_line + 1)
+        }
+        numbered = enumerate(self._lines[: location.end_line], 1)
+        return "".join(line for n, line in numbered if n >= location.start_line and n not in inside)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return lines_of(self.text)
+
+    @cached_property
+    def _by_location(self) -> dict[Location, Unit]:
+        return {unit.location: unit for unit in reversed(self.units)}
+
+    @cached_property
+    def _inner(self) -> dict[Location, list[Unit]]:
+        """Per unit, those directly inside it."""
+        inner: dict[Location, list[Unit]] = {}
+        for unit in self.units:
+            if unit.outer is not None:
+                inner.setdefault(unit.outer.location, []).append(unit)
+        return inner
 
     def unit(self, location: Location) -> Unit | None:
         """The unit of ``location``, or None if the file no longer has it."""
-        return next((u for u in self.units if u.location == location), None)
+        return self._by_location.get(location)
 
 
 #: Finds the locations of a file, by its path relative to rootdir; None of one that can't be read.

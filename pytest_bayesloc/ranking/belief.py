@@ -54,6 +54,7 @@ def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
     Candidates are the inspectable code locations that a failing test of the spectrum executed; if
     there is none, all of them. The others are not in the result.
 
+    ``lines`` is the logarithm of how many of its lines any test executed.
     Ochiai is a share of the highest one of all candidates (0 if that is 0). Ranks, 1 for the
     highest, are those of the highest Op2 and the highest Ochiai of the lines: the logarithm of
     their harmonic mean. The first is right where all failing tests execute the fault, the second
@@ -77,10 +78,22 @@ def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
             "ochiai": functions[where] / highest,
             "rank by op2 and ochiai of lines": log(2 / (1 / by_op2[where] + 1 / by_ochiai[where])),
             "failing tests": (spectrum.executed[where] & spectrum.failing).bit_count() / n_failing,
+            "fewest passing tests of a line": _fewest_passing(spectrum, where),
             "module body": float(where.qualname == MODULE),
+            "constructor": float(where.qualname.endswith(".__init__")),
+            "lines": log(max(1, len(spectrum.lines.get(where, ())))),
         }
         for where in candidates
     }
+
+
+def _fewest_passing(spectrum: Spectrum, where: Location) -> float:
+    """The fewest passing tests that execute a line of failing ones; 1 is all, on a log scale."""
+    rows = spectrum.lines.get(where, {}).values()
+    passing = (executed & spectrum.passing for executed in rows if executed & spectrum.failing)
+    n_passing = max(1, spectrum.passing.bit_count())
+    fewest = min((bitset.bit_count() for bitset in passing), default=n_passing)
+    return log(1 + fewest) / log(1 + n_passing)
 
 
 def blend_prior(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from heapq import nlargest
 from typing import NamedTuple
 
 from pytest_bayesloc.domain.evidence import ChangeOutcome, Evidence, StaticOutcome
@@ -22,7 +23,6 @@ from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.failures import (
     executed_lines,
     guard_evidence,
-    name_evidence,
     own_error_evidence,
     raising,
     refused_call,
@@ -39,8 +39,12 @@ from pytest_bayesloc.ranking.evidence.test_code import (
     twin_passes,
     with_support,
 )
+from pytest_bayesloc.ranking.evidence.text import Said, text_evidence, text_terms
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.spectrum.sources import Sources
+
+#: The likeliest candidates by their prior, whose texts are read.
+N_READ = 400
 
 
 def open_groups(
@@ -156,8 +160,8 @@ def _group(
     raised = _raised_evidence(spectrum, failures, guard, code, sources, model.belief)
     recent = change_evidence(changes, belief, model=model.belief)
     # A test is called after what it tests, not after what it gets wrong itself.
-    called_after = [] if origins else [failure.node_id for failure in failures]
-    called = name_evidence(called_after, code, model=model.belief)
+    read = nlargest(N_READ, code, key=lambda where: (code[where], where))
+    called = [] if origins else _said_evidence(failures, read, sources, model.belief)
     told = side_evidence(
         tests,
         # Of a guard, the code raised for the data that the test gave it.
@@ -180,6 +184,21 @@ def _group(
         changes=changes,
         choice=model,
     )
+
+
+def _said_evidence(
+    failures: Sequence[Failure], code: Iterable[Location], sources: Sources, model: str
+) -> list[Evidence]:
+    """Return how far each candidate says what the failing tests say."""
+    tests = [
+        Said(
+            node_id=failure.node_id,
+            text="".join(map(sources.own_text, failure.test_locations[:1])),
+            message=f"{failure.exc_type} {failure.message}",
+        )
+        for failure in failures
+    ]
+    return text_evidence(text_terms(tests, code, sources.own_text), model=model)
 
 
 def _raised_evidence(

@@ -273,6 +273,11 @@ class Sources:
                     return None if source is None else source.module.location
         return None
 
+    def own_text(self, location: Location) -> str:
+        """The lines of ``location`` itself; empty if its file can't be read."""
+        source = self.map(location.file)
+        return "" if source is None else source.own_text(location)
+
     def unit(self, location: Location) -> tuple[SourceMap, Unit] | None:
         """The file of ``location`` and its place in it, or None if the file no longer has it."""
         source = self.map(location.file)

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.ranking.case import Case
 
 ROWS_TO = "BAYESLOC_ROWS"
-N_INSPECTED = 15
+#: Where the texts of failing tests go, if anywhere: they are others', and nobody keeps them.
+TEXTS_TO = "BAYESLOC_TEXTS"
+N_INSPECTED = int(os.environ.get("BAYESLOC_N_INSPECTED", "15"))
 MAX_EDGES = 2000
 MAX_LOCATIONS = 400
 MAX_FAILURES = 40
@@ -60,6 +62,9 @@ def pytest_bayesloc_localized(config: pytest.Config) -> None:
     texts = _Texts(config.rootpath)
     rows = [_Row(case, texts).made() for case in CASES]
     Path(os.environ[ROWS_TO]).write_text(json.dumps(rows), encoding="utf-8")
+    if TEXTS_TO in os.environ:
+        said = [_Row(case, texts).texts() for case in CASES]
+        Path(os.environ[TEXTS_TO]).write_text(json.dumps(said), encoding="utf-8")
 
 
 class _Texts:
@@ -115,6 +120,17 @@ class _Row:
             "stop": case.stop,
             "flaky": list(case.flaky),
         }
+
+    def texts(self) -> dict[str, Any]:
+        """What the failing tests say."""
+        shown = self._case.failures[:MAX_FAILURES]
+        return {
+            "tests": {f.node_id: [self._text(w) for w in f.test_locations] for f in shown},
+            "messages": {f.node_id: [f.exc_type, f.message[: 10 * TEXT_LIMIT]] for f in shown},
+        }
+
+    def _text(self, where: Location) -> str:
+        return self._texts.map(where.file).text_of(where)
 
     def _location(self, where: Location) -> dict[str, Any]:
         return {

@@ -130,7 +130,7 @@ def test_pairs_sum_to_one_and_the_usual_outcome_takes_the_rest() -> None:
 
 
 def test_the_sum_that_is_fitted_is_the_belief_that_a_run_starts_from() -> None:
-    weights = dict(numbers.PRIOR)
+    weights = {**numbers.PRIOR, **numbers.TEXT}
     weights |= {role.name: start for role, start in numbers.TESTS.items()}
     at_hand = {
         StaticOutcome.GUARD_NAMES_OWNER,

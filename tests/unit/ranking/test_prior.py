@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from math import exp, sqrt
+from math import exp, log, sqrt
 
 import pytest
 
@@ -50,12 +50,18 @@ SPECTRUM = Spectrum(
 
 def test_blend_is_the_documented_softmax() -> None:
     # Ochiai: function A 2/sqrt(2*4), B 1/sqrt(2*2) = 0.5. By both line maxima A is first, B second.
-    # B is executed by one of the two failing tests.
-    whole, rank, failing = (
-        PRIOR[name] for name in ("ochiai", "rank by op2 and ochiai of lines", "failing tests")
+    # B is executed by one of the two failing tests, and by one of the two passing ones; A has a
+    # line that none of these executes, and two lines.
+    names = (
+        "ochiai",
+        "rank by op2 and ochiai of lines",
+        "failing tests",
+        "fewest passing tests of a line",
+        "lines",
     )
-    a = exp(whole + failing)
-    b = exp(whole * 0.5 / (2 / sqrt(8)) + failing / 2) * 2**rank
+    whole, rank, failing, fewest, lines = (PRIOR[name] for name in names)
+    a = exp(whole + failing) * 2**lines
+    b = exp(whole * 0.5 / (2 / sqrt(8)) + failing / 2) * 2**rank * 2 ** (fewest / log(3))
 
     assert priors.blend_prior(SPECTRUM) == pytest.approx({A: a / (a + b), B: b / (a + b)})
 
@@ -75,15 +81,29 @@ def test_function_of_one_failing_test_alone_does_not_drown_one_that_passing_test
     assert 1.0 < prior[A] / prior[B] < 10.0
 
 
-def test_body_of_a_module_starts_lower_than_a_function_that_the_same_tests_execute() -> None:
-    body = location(MODULE)
+@pytest.mark.parametrize("name", [MODULE, "Cart.__init__"])
+def test_body_of_a_module_and_a_constructor_start_lower_than_another_function(name: str) -> None:
+    other = location(name)
     spectrum = Spectrum(
-        tests=("f", "p"), failing=0b01, passing=0b10, lines={A: {1: 0b01}, body: {2: 0b01}}
+        tests=("f", "p"), failing=0b01, passing=0b10, lines={A: {1: 0b01}, other: {2: 0b01}}
     )
 
     prior = priors.blend_prior(spectrum)
 
-    assert prior[body] < prior[A] / 2
+    assert prior[other] < prior[A]
+
+
+def test_longer_function_starts_higher() -> None:
+    spectrum = Spectrum(
+        tests=("f", "p"),
+        failing=0b01,
+        passing=0b10,
+        lines={A: dict.fromkeys(range(1, 20), 0b01), B: {30: 0b01}},
+    )
+
+    prior = priors.blend_prior(spectrum)
+
+    assert prior[A] > 2 * prior[B]
 
 
 def test_rank_of_the_blend_is_the_harmonic_mean_of_two() -> None:

@@ -1,0 +1,1 @@
+"""Real bugs from public histories: mined, measured, and fitted on."""

@@ -1,0 +1,88 @@
+"""The benchmark of real bugs.
+
+    python -m benchmarks.bugs mine [NAME ...]       find them in clones of public histories, hours
+    python -m benchmarks.bugs collect [NAME ...]    run the plugin on each, hours
+    python -m benchmarks.bugs pack [NAME ...]       keep what it saw, with figures of texts, minutes
+    python -m benchmarks.bugs report                what comes out, a minute
+
+``benchmarks/README.md`` says what is done and what the figures mean.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.bugs.collecting import collect
+from benchmarks.bugs.mining import mine
+from benchmarks.bugs.reporting import report
+from benchmarks.bugs.repositories import NAMES, PARTS, is_sealed
+from benchmarks.bugs.rows import pack
+from benchmarks.faults.pool import follow_parent
+from benchmarks.faults.split import VALIDATE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 if it could do its work."""
+    given = _arguments().parse_intermixed_args(argv)
+    if given.command == "report":
+        report(given.part, ablation=given.ablation)
+        return 0
+    if given.clones is None or given.work is None:
+        raise SystemExit(f"{given.command} needs --clones=DIR and --work=DIR.")
+    names = given.names or [n for n in NAMES if given.command == "mine" or not is_sealed(n)]
+    # No resolve(): the interpreter of an environment is a link, and means it only by that name.
+    work, python = given.work.resolve(), given.python.absolute()
+    common = {"clones": given.clones, "work": work}
+    tasks: dict[str, Callable[[str], str]] = {
+        "mine": partial(mine, **common, python=python, most=given.most, tries=given.tries),
+        "collect": partial(collect, **common, python=python, inspect=given.inspect),
+        "pack": partial(pack, **common),
+    }
+    return _over(names, tasks[given.command], jobs=given.jobs)
+
+
+def _over(names: Sequence[str], task: Callable[[str], str], *, jobs: int) -> int:
+    context = multiprocessing.get_context("spawn")
+    n_failed = 0
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=follow_parent) as pool:
+        futures = {pool.submit(task, name): name for name in names}
+        for future in as_completed(futures):
+            error = future.exception()
+            n_failed += error is not None
+            said = f"FAILED: {error!r}" if error is not None else future.result()
+            print(f"{futures[future]}: {said}", flush=True)
+    return int(n_failed > 0)
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.bugs",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("command", choices=("mine", "collect", "pack", "report"))
+    add("names", nargs="*", metavar="NAME", help="owner/name of the table; all if none is given")
+    add("--clones", type=Path, metavar="DIR", help="git directories, owner+name/repo")
+    add("--work", type=Path, metavar="DIR", help="outside the checkout")
+    add("--python", type=Path, default=Path(sys.executable), metavar="PY")
+    add("--jobs", type=int, default=2, metavar="N", help="repositories worked on at a time (2)")
+    add("--most", type=int, default=8, metavar="N", help="bugs of one repository (8)")
+    add("--inspect", action="store_true", help="collect inspects every likely location")
+    add("--part", choices=PARTS, default=VALIDATE, help="what report is about (validate)")
+    add("--ablation", action="store_true", help="report without each kind of evidence too")
+    add("--tries", type=int, default=40, metavar="N", help="commits looked at (40)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""The rows of real bugs as they are kept: facts and figures of texts, and no text."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from subprocess import CalledProcessError
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.bugs.collecting import FOLDERS
+from benchmarks.bugs.mining import DATA, clone_of, read_bugs
+from benchmarks.bugs.repositories import NAMES, part_of_repository
+from benchmarks.faults.replay import Problem
+from benchmarks.faults.storage import read_packed, write_packed
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.ranking.evidence.text import Said, text_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from pytest_bayesloc.domain.location import Location
+
+ROWS = DATA / "rows"
+#: The kind of a real bug, in a row.
+REAL = "bug"
+MAX_LOCATIONS = 250
+DIGITS = 3
+
+
+def pack(name: str, *, clones: Path, work: Path) -> str:
+    """Keep the collected rows of a repository, with the figures of their texts."""
+    from benchmarks.bugs.checkout import Checkout
+
+    folder = work / name.replace("/", "+")
+    checkout = Checkout(clone_of(name, clones), folder, folder)
+    rows = []
+    for bug in read_bugs(name):
+        places = (folder / FOLDERS[inspected] / bug["commit"][:12] for inspected in (True, False))
+        path = next((p for p in places if p.with_suffix(".json").is_file()), None)
+        if path is not None:
+            row = json.loads(path.with_suffix(".json").read_text("utf-8"))
+            texts = path.with_suffix(".texts")
+            said = json.loads(texts.read_text("utf-8")) if texts.is_file() else []
+
+            @cache
+            def read(file: str, bug: Mapping[str, Any] = bug) -> SourceMap:
+                commit = bug["parent" if file in bug["sources"] else "commit"]
+                try:
+                    return SourceMap(checkout.text(commit, file), file)
+                except CalledProcessError:  # git lacks what a build makes
+                    return SourceMap("", file)
+
+            for group, told in zip(row["groups"], said, strict=True):
+                _add_terms(row, group, told, read)
+            rows.append(row)
+    if rows:
+        write_packed(ROWS / f"{name.replace('/', '+')}.jsonl.xz", rows)
+    return f"{len(rows)} rows"
+
+
+def _add_terms(
+    row: Mapping[str, Any],
+    group: dict[str, Any],
+    told: Mapping[str, Any],
+    read: Callable[[str], SourceMap],
+) -> None:
+    """Give each location of a group its figures; they are worked out over all of them."""
+    problem = Problem(row, group)
+    tests = [
+        Said(node_id=node_id, text="".join(told["tests"][node_id][:1]), message=" ".join(message))
+        for node_id, message in told["messages"].items()
+    ]
+
+    def text(where: Location) -> str:
+        return read(where.file).own_text(where)
+
+    code = [where for where in problem.locations if not where.is_test]
+    terms = text_terms(tests, code, text)
+    for entry, where in zip(group["locations"], problem.locations, strict=True):
+        known = terms.get(where, {})
+        entry["text"] = {name: round(value, DIGITS) for name, value in known.items() if value}
+        del entry["static"], entry["prior"], entry["posterior"]
+    for heavy in ("recorded", "edges"):
+        group[heavy] = []
+
+
+def rows(part: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The rows of one part, each with its repository."""
+    for name in NAMES:
+        path = ROWS / f"{name.replace('/', '+')}.jsonl.xz"
+        if part_of_repository(name) == part and path.is_file():
+            yield from ((name, row) for row in read_packed(path))
