@@ -1,4 +1,4 @@
-"""Refuses fixes that change what is done to files, processes or other machines."""
+"""Refuses fixes that change what is sent to other machines, or done behind any fence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pytest_bayesloc.spectrum.sources import Sources
 
 
 def out_of_bounds(candidate: Candidate, reach: Reach) -> str:
-    """Says why a candidate must not be run: it would change what is done to files or machines.
+    """Returns why a candidate must not be run: it would change what no fence holds.
 
     Args:
         candidate: A change of a Python file.
@@ -118,7 +118,7 @@ class Reach:
         self._leads: dict[str, tuple[bool, set[str]]] = {}
 
     def reaches(self, name: str) -> bool:
-        """Whether any function, method or class of this name changes files or processes.
+        """Whether any function, method or class of this name reaches out of the process.
 
         It does if it, or any function of the project that it calls by name, directly or through
         others, does.

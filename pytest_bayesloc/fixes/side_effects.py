@@ -18,24 +18,22 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.source import SourceMap, Unit
 
-#: Modules whose calls reach out of the process.
-MODULES = frozenset(
-    {"ftplib", "http.client", "os", "paramiko", "requests", "httpx", "shutil", "signal", "smtplib",
-     "socket", "subprocess", "tempfile", "urllib.request"}
+#: Modules whose calls send something to other machines.
+SENDING = frozenset(
+    {"ftplib", "http.client", "httpx", "paramiko", "requests", "smtplib", "socket",
+     "urllib.request"}
 )  # fmt: skip
-#: Calls of those that only ask.
-ASKS = frozenset(
-    {"os.access", "os.cpu_count", "os.environ", "os.fsdecode", "os.fsencode", "os.fspath",
-     "os.getcwd", "os.getenv", "os.getpid", "os.listdir", "os.lstat", "os.path", "os.scandir",
-     "os.stat", "os.urandom", "os.walk", "shutil.disk_usage", "shutil.get_terminal_size",
-     "shutil.which", "tempfile.gettempdir"}
+#: Functions that no fence holds: they write to a descriptor, which may be anybody's, make what
+#: Python tells nobody of, or decide where a second copy of the re-run ends.
+UNFENCED = frozenset(
+    {"os._exit", "os.copy_file_range", "os.fork", "os.forkpty", "os.mkfifo", "os.mknod",
+     "os.pwrite", "os.pwritev", "os.sendfile", "os.splice", "os.write", "os.writev"}
 )  # fmt: skip
 #: Methods that change files, whatever they are called on.
 METHODS = frozenset(
     {"chmod", "hardlink_to", "mkdir", "rename", "rmdir", "rmtree", "symlink_to", "touch", "unlink",
      "write_bytes", "write_text"}
 )  # fmt: skip
-WRITES = frozenset("wax+")
 #: Built-ins and methods that give their items once.
 ITERATORS = frozenset({"enumerate", "filter", "iter", "map", "reversed", "zip"})
 READERS = frozenset({"DictReader", "finditer", "iterdir", "open", "reader", "scandir"})
@@ -79,9 +77,9 @@ CHANGING = METHODS | frozenset(
      "uniform", "update", "wait", "warning", "write", "writelines"}
 )  # fmt: skip
 #: Names that lead out of the process, however they were come by.
-RISKY = MODULES | frozenset(
-    {"asyncio", "bltns", "builtins", "ctypes", "environ", "importlib", "multiprocessing",
-     "pathlib", "pickle", "sys", "threading"}
+RISKY = SENDING | frozenset(
+    {"asyncio", "bltns", "builtins", "ctypes", "environ", "importlib", "multiprocessing", "os",
+     "pathlib", "pickle", "shutil", "signal", "subprocess", "sys", "tempfile", "threading"}
 )  # fmt: skip
 #: Attributes from which all names of a program can be reached, or text be run.
 INNER = frozenset(
@@ -92,7 +90,9 @@ INNER = frozenset(
 
 
 def reaches_out(source: SourceMap, unit: Unit, named: Collection[str] = ()) -> bool:
-    """Whether ``unit`` itself calls what changes files, processes or other machines.
+    """Whether ``unit`` itself calls what a fence around a re-run can't hold.
+
+    That is what sends to other machines. Files and commands are held (``rerun.fence``).
 
     Args:
         source: Its file.
@@ -124,20 +124,7 @@ def _reaches_out(call: ast.Call, imported: Mapping[str, str], named: frozenset[s
     parts = full_name(call.func, imported).split(".")
     starts = {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
     ends = {".".join(parts[n:]) for n in range(len(parts))}
-    if not named.isdisjoint(starts | ends):
-        return True
-    if parts[-1] == "open":
-        return _writes(call)
-    in_module = not MODULES.isdisjoint(starts) and ASKS.isdisjoint(starts)
-    return in_module or (len(parts) > 1 and parts[-1] in METHODS)
-
-
-def _writes(call: ast.Call) -> bool:
-    """Whether a call of ``open`` may write: its mode is not a literal that only reads."""
-    given = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "mode")]
-    given += call.args[:1] if isinstance(call.func, ast.Attribute) else []
-    modes = [node.value if isinstance(node, ast.Constant) else "w" for node in given]
-    return any(isinstance(mode, str) and not WRITES.isdisjoint(mode) for mode in modes)
+    return not (named.isdisjoint(starts | ends) and (SENDING | UNFENCED).isdisjoint(starts))
 
 
 def full_name(function: ast.expr, imported: Mapping[str, str]) -> str:

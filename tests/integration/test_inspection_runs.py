@@ -281,7 +281,8 @@ def test_budget_of_time_ends_the_loop(projects: Projects) -> None:
 
 KINDS_OF_ADD = {
     "as it is": ("", (), True),
-    "file is removed": ("os.remove(__file__ + '.none') if a is None else 0", (), False),
+    "file is removed": ("os.remove(__file__ + '.none') if a is None else 0", (), True),
+    "written to a descriptor": ("os.write(a, b'') if a is None else 0", (), False),
     "named by the user": ("abs(a)", ("--bayesloc-never-edit=abs",), False),
     "no mutants": ("", ("--bayesloc-without=mutants",), False),
 }
@@ -289,7 +290,7 @@ KINDS_OF_ADD = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("line", "options", "edited"), KINDS_OF_ADD.values(), ids=KINDS_OF_ADD)
-def test_function_that_reaches_out_is_not_edited(
+def test_function_that_no_fence_holds_is_not_edited(
     projects: Projects, line: str, options: tuple[str, ...], edited: bool
 ) -> None:
     code = f"import os\n\n\ndef add(a, b):\n    {line or 'pass'}\n    return a - b\n"

@@ -35,7 +35,7 @@ class World:
 
 HARMLESS = {
     "rmtree": World(
-        fault="folder_of",
+        fault="drop",
         code="""
             import os
             import shutil
@@ -43,23 +43,21 @@ HARMLESS = {
             ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
 
 
-            def folder_of(name, top="jobs"):
-                clean = name.strip()
-                if len(clean) < 1 or clean == "..":
-                    raise ValueError("a job has a name")
-                if top and clean:
-                    return os.path.join(ROOT, top, clean)
-                return ROOT
-
-
             def put(name):
-                folder = folder_of(name)
+                folder = os.path.join(ROOT, "jobs", name)
                 os.makedirs(folder, exist_ok=True)
                 return folder
 
 
-            def drop(name):
-                shutil.rmtree(folder_of(name), ignore_errors=True)
+            def drop(name, top="jobs"):
+                clean = name.strip()
+                if len(clean) < 1 or clean == "..":
+                    raise ValueError("a job has a name")
+                folder = ROOT
+                if top and clean:
+                    folder = os.path.join(ROOT, top, clean)
+                shutil.rmtree(folder, ignore_errors=True)
+                return folder
             """,
         tests="""
             import os
@@ -67,44 +65,39 @@ HARMLESS = {
             from app import ROOT, drop, put
 
 
-            def test_put():
+            def test_drop():
                 folder = put("one")
-                try:
-                    assert os.path.isdir(folder)
-                finally:
-                    drop("one")
+                assert drop("one") == folder
+                assert not os.path.isdir(folder)
 
 
-            def test_lower_case():
-                folder = put("Two")
+            def test_drop_other_case():
+                put("two")
                 try:
-                    assert folder == os.path.join(ROOT, "jobs", "two")
+                    assert drop("Two") == os.path.join(ROOT, "jobs", "two")
                 finally:
-                    drop("Two")
+                    drop("two")
             """,
     ),
     "unlink by a pattern": World(
-        fault="pattern",
+        fault="sweep",
         code="""
             from pathlib import Path
 
             ROOT = Path(__file__).parent
 
 
-            def pattern(kind, suffix=".tmp"):
+            def sweep(kind, suffix=".tmp"):
+                pattern = "*.txt"
                 if kind and suffix:
-                    return kind + "-*" + suffix
-                return "*.txt"
-
-
-            def sweep(kind):
-                names = sorted(path.name for path in ROOT.glob(pattern(kind)))
+                    pattern = kind + "-*" + suffix
+                names = sorted(path.name for path in ROOT.glob(pattern))
                 for name in names:
                     (ROOT / name).unlink()
                 return names
             """,
         tests="""
-            from app import ROOT, pattern, sweep
+            from app import ROOT, sweep
 
 
             def test_sweep():
@@ -121,33 +114,27 @@ HARMLESS = {
             """,
     ),
     "truncated by a mode": World(
-        fault="mode_of",
+        fault="content",
         code="""
             from pathlib import Path
 
             PLACE = Path(__file__).parent / "precious.txt"
 
 
-            def mode_of(is_new, is_binary):
-                mode = "w" if is_new else "r"
-                return mode if is_binary else mode + "b"
-
-
-            def content():
-                with open(PLACE, mode_of(False, True)) as stream:
-                    return stream.read()
+            def content(is_new, is_binary):
+                with open(PLACE, "w" if is_new else "r" if is_binary else "rb") as stream:
+                    return "" if is_new else stream.read()
             """,
         tests="""
-            from app import content, mode_of
-
-
-            def test_text():
-                assert content() == "keep\\n"
+            from app import content
 
 
             def test_binary():
-                assert content() == "keep\\n"
-                assert mode_of(False, False) == "r"
+                assert content(False, True) == "keep\\n"
+
+
+            def test_text():
+                assert content(False, False) == "keep\\n"
             """,
     ),
     "replaced by a rename": World(

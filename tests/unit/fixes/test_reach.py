@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from pytest_bayesloc.spectrum.sources import Sources
 
 STORE = """
-import shutil
+import requests
 
 def wipe(folder):
-    shutil.rmtree(folder)
+    requests.delete(folder)
 
 def tidy(folder):
     wipe(folder)
@@ -111,23 +111,23 @@ def test_a_built_in_leads_nowhere_where_nothing_else_has_its_name(
 # -- a fix of a file that did not parse leaves calls that reach out where they are
 
 BROKEN = """
-    import os
+    import requests
 
 
     def clean(path, old)
         path = str(path)
         if old:
             print(path)
-            os.remove(path)
+            requests.delete(path)
         for name in path:
-            os.rename(name, name + "~")
+            requests.put(name, name + "~")
 """
 COLON = ("old)\n", "old):\n")
 ALLOWED = {"a colon": [COLON], "another line": [COLON, ("print(path)", "print(old)")]}
 REFUSED = {
-    "a call is taken out of its block": [COLON, ("        os.remove", "    os.remove")],
-    "a call is another": [COLON, ("os.remove", "os.unlink")],
-    "a call is new": [COLON, ("print(path)", "os.rmdir(path)")],
+    "a call is taken out of its block": [COLON, ("        requests.delete", "    requests.delete")],
+    "a call is another": [COLON, ("requests.delete", "requests.post")],
+    "a call is new": [COLON, ("print(path)", "requests.post(path)")],
     "a block is another's": [COLON, ("    for name", "for name")],
     "a line more": [COLON, ("    if old:", "    path += ''\n    if old:")],
 }

@@ -15,40 +15,24 @@ def reaches(body: str, imports: str = "import os, shutil, subprocess", *named: s
 @pytest.mark.parametrize(
     ("body", "imports"),
     [
-        ("os.remove(path)", "import os"),
-        ("o.remove(path)", "import os as o"),
-        ("wipe(path)", "from shutil import rmtree as wipe"),
-        ("subprocess.run([path])", "import subprocess"),
-        ("[n for n in path if os.kill(n, 9)]", "import os"),
-        ("urllib.request.urlopen(path)", "import urllib.request"),
-        ("path.unlink()", ""),
-        ("path.parent.write_text('x')", ""),
-        ("open(path, 'w')", ""),
-        ("open(path, mode='r+')", ""),
-        ("open(path, db)", ""),
-        ("path.open('a')", ""),
+        ("requests.post(path)", "import requests"),
+        ("r.post(path)", "import requests as r"),
+        ("send(path)", "from requests import post as send"),
+        ("[n for n in path if urllib.request.urlopen(n)]", "import urllib.request"),
+        ("os.write(path, db)", "import os"),
+        ("os.fork() or os._exit(0)", "import os"),
     ],
 )
-def test_call_that_changes_the_world_is_seen(body: str, imports: str) -> None:
+def test_call_that_no_fence_holds_is_seen(body: str, imports: str) -> None:
     assert reaches(body, imports)
 
 
 @pytest.mark.parametrize(
     "body",
-    [
-        "os.path.join(path, 'a')",
-        "os.environ.get('HOME')",
-        "shutil.which('git')",
-        "open(path)",
-        "open(path, 'rb').read()",
-        "path.open()",
-        "path.replace('a', 'b')",
-        "remove(path)",
-        "db.execute('DROP TABLE x')",
-        "path()()",
-    ],
-)
-def test_call_that_only_asks_is_none(body: str) -> None:
+    ["os.remove(path)", "subprocess.run([path])", "open(path, 'w')", "path.unlink()",
+     "remove(path)", "db.execute('DROP TABLE x')", "path()()"],
+)  # fmt: skip
+def test_call_that_the_fence_judges_is_none(body: str) -> None:
     assert not reaches(body)
 
 
