@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.rerun.aside import BESIDE
-from pytest_bayesloc.rerun.fence import ACT, AWAY, NEW, REMOVE
+from pytest_bayesloc.rerun.fence import ACT, AWAY, NEW, REMOVE, STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MAX_TRIES = 60  # of a re-run, each of which shows a change that the next one may make
 MAX_BESIDE, MAX_BESIDE_BYTES = 200, 16 << 20  # of files beside those that tests make
 COLLECTION = ""  # in the place of a test
+PASSED, OUTSIDE = 0, -1  # in the place of a line
 
 
 class Effects:
@@ -30,6 +31,8 @@ class Effects:
             left out.
         note: Takes the sentence that says so.
         free: A folder in which anything may be done, since it is thrown away.
+        ended: Returns how a test ended in the user's own run: the line of its file in which it
+            failed, ``OUTSIDE`` if it failed in none, ``PASSED``, or None if that is not known.
 
     Attributes:
         refused: What patched re-runs would have done, one a re-run.
@@ -41,9 +44,11 @@ class Effects:
         note: Callable[[str], None] = lambda _: None,
         *,
         free: str = "",
+        ended: Callable[[str], int | None] = lambda _: None,
     ) -> None:
         self._aside = aside
         self._note = note
+        self._ended = ended
         self._changes: dict[str, set[tuple[str, str]]] = defaultdict(set)
         self._free = [os.path.realpath(free)] if free else []
         self._acts: dict[str, set[str]] = defaultdict(set)
@@ -59,8 +64,8 @@ class Effects:
         """
         for test in self.changing(tests):
             opens = any(kind in {NEW, REMOVE} for kind, _ in self._changes[test])
-            if opens and (run := [act for act in self._acts[test] if act.startswith("runs ")]):
-                self.leave_out([test], f"makes files, and {run[0]}")
+            if opens and (started := self._started_by(test)):
+                self.leave_out([test], f"makes files, and {started}")
         return [] if COLLECTION in self._left_out else [t for t in tests if t not in self._left_out]
 
     def allowed(self, tests: Iterable[str], *, holds: bool = False, log: str = "") -> Message:
@@ -113,8 +118,26 @@ class Effects:
                     elif kind != ACT and (kind, what) not in self._changes[test]:
                         self._changes[test].add((kind, what))
                         is_news = True
+                elif message.get("verdict") == "fail":
+                    self._compare(message)
             self._learned.add(tuple(tests))
         return is_news
+
+    def _compare(self, message: Message) -> None:
+        """Leave out a test that fails otherwise than in the user's run.
+
+        Where it starts processes, the kernel may be why: it does not say what it refuses to them.
+        """
+        test = message["end"]
+        line = line_of(test, message["frames"])
+        if self._ended(test) not in {None, line} and (started := self._started_by(test)):
+            why = "what it starts may only write to temporary folders"
+            self.leave_out([test], f"fails otherwise when it is run again: it {started}, and {why}")
+
+    def _started_by(self, test: str) -> str:
+        """Return what a test does to start a process; empty if it starts none."""
+        acts = sorted(self._acts[test])
+        return next((act for act in acts if act == STARTS or act.startswith("runs ")), "")
 
     def changing(self, tests: Iterable[str]) -> list[str]:
         """Return those of ``tests``, and of what is done to collect them, that change files."""
@@ -156,6 +179,18 @@ class Effects:
         wholes = tuple(test[:-1] for test in asked if test.endswith("::*"))
         names = set(asked)
         return [t for t in table if t in names or (wholes and t.startswith(wholes))]
+
+
+def line_of(test: str, frames: Iterable[tuple[str, int]]) -> int:
+    """Return the innermost line of a traceback that is in a test's file; ``OUTSIDE`` if none is.
+
+    Args:
+        test: Its node id.
+        frames: Files and lines, the outermost first.
+    """
+    file = test.partition("::")[0]
+    own = [line for path, line in frames if f"/{path.replace(os.sep, '/')}".endswith(f"/{file}")]
+    return own[-1] if own else OUTSIDE
 
 
 def _opened(changes: Mapping[str, set[str]]) -> set[str]:

@@ -14,6 +14,7 @@ import ctypes
 import os
 import re
 import signal
+import socket
 import stat
 import struct
 import sys
@@ -24,17 +25,21 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     Message = dict[str, Any]  # a value of JSON
 
 # Bound now: tests patch these.
 _fsdecode, _fspath, _lexists, _lstat = os.fsdecode, os.fspath, os.path.lexists, os.lstat
-_getcwd, _getpid, _kill = os.getcwd, os.getpid, os.kill
-_readlink, _write = os.readlink, os.write
+_getcwd, _getpid, _kill, _listdir = os.getcwd, os.getpid, os.kill, os.listdir
+_readlink, _socket, _write = os.readlink, socket.socket, os.write
 _dirname, _join, _realpath, _split = os.path.dirname, os.path.join, os.path.realpath, os.path.split
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+#: Where other interpreters are started, of which no command tells.
+_STARTERS = frozenset(
+    f"multiprocessing.popen_{way}" for way in ("spawn_posix", "forkserver", "spawn_win32")
+)
 _OF_REGISTRY = ("winreg.CreateKey", "winreg.SetValue", "winreg.DeleteKey")
 _O_TMPFILE = getattr(os, "O_TMPFILE", 0)
 _MAX_PATH = 3000  # characters that are told, so that a message is sent in one piece
@@ -44,6 +49,7 @@ _LOOPBACK = re.compile(r"127\.|::1$|::ffff:127\.|0\.0\.0\.0$|::$|localhost$|$", 
 #: The kinds of a change: a path is written, goes away or is replaced, has other attributes (mode,
 #: owner, times), or a folder gets new entries.
 WRITE, REMOVE, META, NEW = "write", "remove", "meta", "new"
+STARTS = "starts other interpreters"
 #: Of an effect that no file shows, and of one that leads off this machine.
 ACT, AWAY = "act", "away"
 
@@ -103,9 +109,10 @@ class Fence:
             "pty.spawn": self._command,
             "os.kill": self._signal,
             "os.killpg": self._signal_group,
-            "socket.connect": lambda _, address: self._connect(address),
-            "socket.sendto": lambda _, address: self._connect(address),
-            "socket.sendmsg": lambda _, address: self._connect(address),
+            "import": self._import,
+            "socket.connect": self._connect,
+            "socket.sendto": self._connect,
+            "socket.sendmsg": self._connect,
             "socket.bind": self._bind,
             "socket.getaddrinfo": lambda host, *_: self._look_up(host),
             "socket.gethostbyname": self._look_up,
@@ -241,6 +248,10 @@ class Fence:
             said = re.sub(rf"{re.escape(free)}(?!\S*\.\.)[^\s'\":;,]*", "<tmp>", said)
         self._act(f"runs {said}")
 
+    def _import(self, name: str, *_: object) -> None:
+        if name in _STARTERS:
+            self._act(STARTS)
+
     def _signal(self, pid: int, number: int) -> None:
         leader = -pid if pid < -1 else pid  # of a group
         is_gone = _lexists("/proc/self") and not _lexists(f"/proc/{leader}") and leader > 0
@@ -251,14 +262,14 @@ class Fence:
     def _signal_group(self, group: int, number: int) -> None:
         self._signal(-group if group > 1 else group and -1, number)
 
-    def _connect(self, address: Any) -> None:  # noqa: ANN401
+    def _connect(self, by: Any, address: Any) -> None:  # noqa: ANN401
         if not isinstance(address, tuple) or len(address) < 2 or not isinstance(address[1], int):
             self._act(f"connects to {self._named(address)}")
             return
         host, port = str(address[0]), address[1]
-        if not _LOOPBACK.match(host):
+        if not (_LOOPBACK.match(host) or _is_own_address(by, host)):
             self._act(f"connects to {host}:{port}", AWAY)
-        elif port in self._ports():
+        elif port in self._ports() or _is_served_by(port, {_getpid(), self._owner}):
             self._act("connects to its own server")
         elif port >= _EPHEMERAL:
             self._act("connects to a server of this machine that it did not open", AWAY)
@@ -278,10 +289,10 @@ class Fence:
                 ports.add(bound.getsockname()[1])
         return ports
 
-    def _bind(self, socket: Any, address: Any) -> None:  # noqa: ANN401
+    def _bind(self, by: Any, address: Any) -> None:  # noqa: ANN401
         if isinstance(address, tuple):
             with suppress(TypeError):
-                self._bound.add(socket)
+                self._bound.add(by)
         elif isinstance(address, (str, bytes)) and address and address[:1] not in {"\0", b"\0"}:
             self._make(address)
 
@@ -398,6 +409,43 @@ def descends(pid: int, own: set[int]) -> bool:
             with open(f"/proc/{pid}/stat", "rb") as stream:  # noqa: PTH123 - before fakes
                 pid = int(stream.read().rpartition(b")")[2].split()[1])
     return pid in own
+
+
+def _is_own_address(by: Any, host: str) -> bool:  # noqa: ANN401
+    """Whether a stream goes to an address of this machine: others can't be bound here."""
+    if by.type != socket.SOCK_STREAM or not re.fullmatch(r"[\d.]+|[\da-f:]+", host.lower()):
+        return False  # a datagram may go to an address that many machines have
+    with suppress(OSError), _socket(by.family, socket.SOCK_STREAM) as probe:
+        probe.bind((host, 0))
+        return True
+    return False
+
+
+def _is_served_by(port: int, own: set[int]) -> bool:
+    """Whether processes that descend from ``own`` listen at ``port``, and no others; Linux only."""
+    with suppress(OSError, ValueError, IndexError):
+        listening = set(_listening_at(port))
+        if listening:
+            pids = (int(name) for name in _listdir("/proc") if name.isdigit())
+            held = (_open_in(pid) for pid in pids if descends(pid, own))
+            return listening <= {name for names in held for name in names}
+    return False
+
+
+def _listening_at(port: int) -> Iterator[str]:
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with suppress(FileNotFoundError), open(table, "rb") as stream:  # noqa: PTH123
+            for row in map(bytes.split, stream.read().splitlines()[1:]):
+                if row[3] == b"0A" and int(row[1].rpartition(b":")[2], 16) == port:
+                    yield f"socket:[{int(row[9])}]"
+
+
+def _open_in(pid: int) -> Iterator[str]:
+    """Yield what a process has open, as ``/proc`` names it."""
+    with suppress(OSError):
+        for name in _listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):
+                yield _readlink(f"/proc/{pid}/fd/{name}")
 
 
 # -- Landlock

@@ -251,6 +251,36 @@ def test_tests_that_connect_to_other_machines_are_not_run_under_patches(
     assert {test["verdict"] for test in tests if test["node_id"].endswith("_half")} <= {"not-run"}
 
 
+COPYING = """
+    import subprocess
+    from pathlib import Path
+
+    from app import half
+
+    HERE = Path(__file__).parent
+
+
+    def test_half():
+        subprocess.run(["cp", HERE / "app.py", HERE / "copy.txt"], check=True)
+        assert half(3) == 1.5
+    """
+
+
+def test_tests_whose_commands_the_kernel_refuses_are_not_run_under_patches(
+    projects: Projects,
+) -> None:
+    code = "def half(n):\n    return n // 2\n"
+    project = projects.make({"app.py": code, "test_app.py": COPYING})
+
+    run = project.localize(*FIXED)
+
+    said = " ".join(run.stdout.split())
+    assert "test_app.py::test_half fails otherwise when it is run again: it runs cp " in said
+    assert run.names()[0] == "app.py half"
+    tests = [test for row in run.inspections for test in row["tests"]]
+    assert {test["verdict"] for test in tests} <= {"not-run"}
+
+
 KILLING = """
     import os
     import signal

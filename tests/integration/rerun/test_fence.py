@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ import pytest
 
 from pytest_bayesloc.rerun.aside import Aside
 from pytest_bayesloc.rerun.effects import MAX_TRIES, Effects
+from pytest_bayesloc.rerun.fence import ACT, AWAY, STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -300,6 +302,15 @@ USUAL = {
         threading.Thread(target=server.accept, daemon=True).start()
         socket.create_connection(server.getsockname()).close()
         """,
+    "a server of a child": """
+        import socket, subprocess, sys
+        code = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); "
+        code += "print(s.getsockname()[1], flush=True); time.sleep(60)"
+        child = subprocess.Popen([sys.executable, '-c', code], stdout=subprocess.PIPE)
+        socket.create_connection(('127.0.0.1', int(child.stdout.readline()))).close()
+        child.kill()
+        child.wait()
+        """,
     "a file that is written again": "open(ROOT + '/precious/data.txt', 'w').write('new')",
     "a file that comes and goes": """
         open(ROOT + '/precious/new', 'w').close()
@@ -350,6 +361,42 @@ USUAL = {
         os.unlink(ROOT + '/precious/new')
         """,
 }
+
+
+OF_OTHERS = """
+    import socket
+    with socket.create_connection(('127.0.0.1', {port})):
+        print('went on')
+    """
+INTERPRETER = """
+    import multiprocessing
+    multiprocessing.get_context('spawn').Process(target=print, args=('went on',)).start()
+    """
+
+
+def test_a_server_of_another_process_is_not_the_own_one(place: Place) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        end = place.run(OF_OTHERS.format(port=server.getsockname()[1]))
+
+    assert "went on" not in end.output
+    assert [kind for kind, _ in end.refused] == [AWAY]
+
+
+def test_an_address_of_this_machine_is_no_other_machine(place: Place) -> None:
+    host = socket.gethostbyname(socket.gethostname())
+    if host.startswith("127."):
+        pytest.skip("this machine has no address but those of the loopback")
+    with socket.create_server((host, 0)) as server:
+        end = place.run(OF_OTHERS.replace("127.0.0.1", host).format(port=server.getsockname()[1]))
+
+    assert end.refused == [[AWAY, "connects to a server of this machine that it did not open"]]
+
+
+def test_an_interpreter_that_the_test_does_not_start_is_refused(place: Place) -> None:
+    end = place.run(INTERPRETER)
+
+    assert "went on" not in end.output
+    assert end.refused == [[ACT, STARTS]]
 
 
 @pytest.mark.parametrize(
