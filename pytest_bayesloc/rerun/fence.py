@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -21,6 +22,7 @@ import sys
 import weakref
 from contextlib import suppress
 from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote
 
@@ -29,11 +31,7 @@ if TYPE_CHECKING:
 
     Message = dict[str, Any]  # a value of JSON
 
-# Bound now: tests patch these.
-_fsdecode, _fspath, _lexists, _lstat = os.fsdecode, os.fspath, os.path.lexists, os.lstat
-_getcwd, _getpid, _kill, _listdir = os.getcwd, os.getpid, os.kill, os.listdir
-_readlink, _socket, _write = os.readlink, socket.socket, os.write
-_dirname, _join, _realpath, _split = os.path.dirname, os.path.join, os.path.realpath, os.path.split
+_shutil = vars(shutil)
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 #: Where other interpreters are started, of which no command tells.
@@ -49,9 +47,34 @@ _LOOPBACK = re.compile(r"127\.|::1$|::ffff:127\.|0\.0\.0\.0$|::$|localhost$|$", 
 #: The kinds of a change: a path is written, goes away or is replaced, has other attributes (mode,
 #: owner, times), or a folder gets new entries.
 WRITE, REMOVE, META, NEW = "write", "remove", "meta", "new"
-STARTS = "starts other interpreters"
 #: Of an effect that no file shows, and of one that leads off this machine.
 ACT, AWAY = "act", "away"
+STARTS = "starts other interpreters"
+
+
+class Real:
+    """Functions as they are now: tests replace what modules bind (pyfakefs), and no more."""
+
+    close = os.close
+    fsdecode = os.fsdecode
+    fspath = os.fspath
+    getcwd = os.getcwd
+    getpid = os.getpid
+    kill = os.kill
+    listdir = os.listdir
+    lstat = os.lstat
+    read = os.read
+    readlink = os.readlink
+    write = os.write
+    open = open
+    socket = socket.socket
+    dirname = os.path.dirname
+    isabs = os.path.isabs
+    join = os.path.join
+    lexists = os.path.lexists
+    realpath = os.path.realpath
+    relpath = os.path.relpath
+    split = os.path.split
 
 
 class Fence:
@@ -70,9 +93,9 @@ class Fence:
     def __init__(self, scratch: str) -> None:
         self.send: Callable[[Message], None] = lambda _: None
         self.test = ""
-        self._free = (_realpath(scratch),)
+        self._free = (Real.realpath(scratch),)
         self._is_on = self._holds = False
-        self._owner = _getpid()
+        self._owner = Real.getpid()
         self._prepared: dict[bool, int] = {}
         self._changes: Mapping[str, frozenset[str]] = {}
         self._acts: frozenset[str] = frozenset()
@@ -88,7 +111,7 @@ class Fence:
             "os.truncate": lambda path, _: self._write(path),
             "os.remove": self._remove,
             "os.rmdir": self._remove,
-            "shutil.rmtree": self._remove,
+            "shutil.rmtree": self._remove_tree,
             "os.rename": self._rename,
             "os.link": self._link,
             "os.symlink": lambda _, path, dir_fd=-1: self._make(path, dir_fd),
@@ -151,7 +174,7 @@ class Fence:
         self._acts = frozenset(allowed.get("acts", ()))
         self._free = (self._free[0], *allowed.get("free", ()))
         self._holds = allowed.get("holds", False)
-        self._owner = _getpid()
+        self._owner = Real.getpid()
         if allowed.get("log"):
             self._log = os.open(allowed["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         if by_kernel:
@@ -184,7 +207,7 @@ class Fence:
         if not flags & _WRITING or isinstance(path, int):
             return
         if _O_TMPFILE and flags & _O_TMPFILE == _O_TMPFILE:  # in a folder, without a name
-            self._change(NEW, _join(_real(path), "#"), "makes")
+            self._change(NEW, Real.join(_real(path), "#"), "makes")
         else:
             self._write(path, is_made=bool(flags & os.O_CREAT))
 
@@ -192,20 +215,24 @@ class Fence:
         if isinstance(path, int):  # it was opened to be written
             return
         real = _real(path)
-        if _lexists(real):
+        if Real.lexists(real):
             self._change(WRITE, real, "writes to")
         elif is_made:
             self._change(NEW, real, "makes")
 
     def _remove(self, path: Any, dir_fd: int | None = -1) -> None:  # noqa: ANN401
         real = _place(path, dir_fd)
-        if _lexists(real):
+        if Real.lexists(real):
             self._change(REMOVE, real, "removes")
+
+    def _remove_tree(self, path: Any, dir_fd: int | None = -1) -> None:  # noqa: ANN401
+        if isinstance(_shutil["os"], ModuleType):  # else pyfakefs has nothing but fakes removed
+            self._remove(path, dir_fd)
 
     def _rename(self, old: Any, new: Any, old_fd: int = -1, new_fd: int = -1) -> None:  # noqa: ANN401
         self._remove(old, old_fd)
         real = _place(new, new_fd)
-        if _lexists(real):
+        if Real.lexists(real):
             self._change(REMOVE, real, "replaces")
         else:
             self._change(NEW, real, "makes")
@@ -217,16 +244,16 @@ class Fence:
 
     def _make(self, path: Any, dir_fd: int | None = -1) -> None:  # noqa: ANN401
         real = _place(path, dir_fd)
-        if not _lexists(real):
+        if not Real.lexists(real):
             self._change(NEW, real, "makes")
 
     def _meta(self, path: Any, dir_fd: int | None = -1) -> None:  # noqa: ANN401
         real = _descriptor(path) if isinstance(path, int) else _real(_at(path, dir_fd))
-        if _lexists(real):
+        if Real.lexists(real):
             self._change(META, real, "changes the attributes of")
 
     def _database(self, name: Any) -> None:  # noqa: ANN401
-        text = name if isinstance(name, str) else _fsdecode(_fspath(name))
+        text = name if isinstance(name, str) else Real.fsdecode(Real.fspath(name))
         if text.startswith("file:"):
             text, _, query = text[len("file:") :].partition("?")
             if re.search(r"mode=(?:ro|memory)|immutable=1", query):
@@ -235,14 +262,14 @@ class Fence:
         if not text or text.startswith(":memory:"):
             return
         real = _real(text)
-        self._change(WRITE if _lexists(real) else NEW, real, "opens the database")
+        self._change(WRITE if Real.lexists(real) else NEW, real, "opens the database")
         for end in ("-journal", "-wal", "-shm"):  # it comes and goes
             self._change(REMOVE, f"{real}{end}", "opens the database")
 
     def _command(self, command: Any, folder: Any = None) -> None:  # noqa: ANN401
         parts = [command] if isinstance(command, (str, bytes, os.PathLike)) else list(command)
-        said = " ".join(_fsdecode(_fspath(part)) for part in parts)
-        if folder is not None or not _is_in(_getcwd(), self._free):
+        said = " ".join(Real.fsdecode(Real.fspath(part)) for part in parts)
+        if folder is not None or not _is_in(Real.getcwd(), self._free):
             said += f" in {_real(folder or '.')}"
         for free in self._free:
             said = re.sub(rf"{re.escape(free)}(?!\S*\.\.)[^\s'\":;,]*", "<tmp>", said)
@@ -254,8 +281,9 @@ class Fence:
 
     def _signal(self, pid: int, number: int) -> None:
         leader = -pid if pid < -1 else pid  # of a group
-        is_gone = _lexists("/proc/self") and not _lexists(f"/proc/{leader}") and leader > 0
-        own = {_getpid(), self._owner}
+        has_proc = Real.lexists("/proc/self")
+        is_gone = leader > 0 and has_proc and not Real.lexists(f"/proc/{leader}")
+        own = {Real.getpid(), self._owner}
         if number and leader and not is_gone and not descends(leader, own):
             self._act("signals a process that it did not start", AWAY)
 
@@ -269,7 +297,7 @@ class Fence:
         host, port = str(address[0]), address[1]
         if not (_LOOPBACK.match(host) or _is_own_address(by, host)):
             self._act(f"connects to {host}:{port}", AWAY)
-        elif port in self._ports() or _is_served_by(port, {_getpid(), self._owner}):
+        elif port in self._ports() or _is_served_by(port, {Real.getpid(), self._owner}):
             self._act("connects to its own server")
         elif port >= _EPHEMERAL:
             self._act("connects to a server of this machine that it did not open", AWAY)
@@ -278,7 +306,7 @@ class Fence:
 
     def _named(self, address: Any) -> str:  # noqa: ANN401
         if isinstance(address, (str, bytes)):
-            path = _fsdecode(address)
+            path = Real.fsdecode(address)
             return "<tmp>" if self._is_free(_real(path)) else path
         return str(address)
 
@@ -297,7 +325,7 @@ class Fence:
             self._make(address)
 
     def _look_up(self, host: Any) -> None:  # noqa: ANN401
-        name = "" if host is None else _fsdecode(host)
+        name = "" if host is None else Real.fsdecode(host)
         if not _LOOPBACK.match(name) and not re.fullmatch(r"[\d.]+|.*:.*", name):
             self._act(f"looks up {name}")
 
@@ -312,8 +340,8 @@ class Fence:
             return False
         if real.startswith("/dev/"):
             with suppress(OSError):
-                return stat.S_ISCHR(_lstat(real).st_mode)
-        return real.startswith(f"/proc/{_getpid()}/")
+                return stat.S_ISCHR(Real.lstat(real).st_mode)
+        return real.startswith(f"/proc/{Real.getpid()}/")
 
     def _change(self, kind: str, real: str, verb: str) -> None:
         """Judge a change of ``real``; of a new one, its folder is asked for."""
@@ -324,9 +352,9 @@ class Fence:
             return
         if kind == META and (real in changes[META] or real in changes[WRITE]):
             return
-        folder = _dirname(real)
+        folder = Real.dirname(real)
         if kind == NEW:
-            if not _lexists(folder):
+            if not Real.lexists(folder):
                 return  # it can't be made
             if folder in changes[NEW]:
                 self._note_made(real)
@@ -336,7 +364,7 @@ class Fence:
     def _note_made(self, real: str) -> None:
         self._made.add(real)
         if self._log >= 0:
-            _write(self._log, os.fsencode(real) + b"\0")
+            Real.write(self._log, os.fsencode(real) + b"\0")
 
     def _act(self, act: str, kind: str = ACT) -> None:
         if act in self._acts:
@@ -358,36 +386,36 @@ class Fence:
         self._end()
 
     def _end(self) -> NoReturn:
-        if _getpid() != self._owner:
+        if Real.getpid() != self._owner:
             with suppress(OSError):
-                _kill(self._owner, getattr(signal, "SIGKILL", signal.SIGTERM))
+                Real.kill(self._owner, getattr(signal, "SIGKILL", signal.SIGTERM))
         os._exit(1)
 
 
 def _at(path: Any, dir_fd: int | None) -> str:  # noqa: ANN401
-    text = _fsdecode(_fspath(path))
-    return text if dir_fd is None or dir_fd < 0 else _join(_descriptor(dir_fd), text)
+    text = Real.fsdecode(Real.fspath(path))
+    return text if dir_fd is None or dir_fd < 0 else Real.join(_descriptor(dir_fd), text)
 
 
 def _descriptor(number: int) -> str:
     """The path of what is open; a name that nothing has where the platform does not say."""
     try:
-        return _readlink(f"/proc/self/fd/{number}")
+        return Real.readlink(f"/proc/self/fd/{number}")
     except OSError:
         return f"\0{number}"
 
 
 def _real(path: Any) -> str:  # noqa: ANN401
     try:
-        return _realpath(_fsdecode(_fspath(path)))
+        return Real.realpath(Real.fsdecode(Real.fspath(path)))
     except ValueError:  # it holds a zero: nothing has that name
         return "\0"
 
 
 def _place(path: Any, dir_fd: int | None = -1) -> str:  # noqa: ANN401
     """The path of an entry itself, where it may be a link."""
-    head, tail = _split(_at(path, dir_fd).rstrip("/"))
-    return _join(_real(head or "."), tail) if tail not in {"", ".", ".."} else _real(path)
+    head, tail = Real.split(_at(path, dir_fd).rstrip("/"))
+    return Real.join(_real(head or "."), tail) if tail not in {"", ".", ".."} else _real(path)
 
 
 def _is_in(real: str, roots: Iterable[str]) -> bool:
@@ -395,7 +423,7 @@ def _is_in(real: str, roots: Iterable[str]) -> bool:
     if not roots:
         return False
     while real not in roots:
-        upper = _dirname(real)
+        upper = Real.dirname(real)
         if upper == real:
             return False
         real = upper
@@ -406,7 +434,7 @@ def descends(pid: int, own: set[int]) -> bool:
     """Whether a process is one of ``own``, or was started by one; False where nobody says."""
     with suppress(OSError, ValueError, IndexError):
         while pid > 1 and pid not in own:
-            with open(f"/proc/{pid}/stat", "rb") as stream:  # noqa: PTH123 - before fakes
+            with Real.open(f"/proc/{pid}/stat", "rb") as stream:
                 pid = int(stream.read().rpartition(b")")[2].split()[1])
     return pid in own
 
@@ -415,7 +443,7 @@ def _is_own_address(by: Any, host: str) -> bool:  # noqa: ANN401
     """Whether a stream goes to an address of this machine: others can't be bound here."""
     if by.type != socket.SOCK_STREAM or not re.fullmatch(r"[\d.]+|[\da-f:]+", host.lower()):
         return False  # a datagram may go to an address that many machines have
-    with suppress(OSError), _socket(by.family, socket.SOCK_STREAM) as probe:
+    with suppress(OSError), Real.socket(by.family, socket.SOCK_STREAM) as probe:
         probe.bind((host, 0))
         return True
     return False
@@ -426,7 +454,7 @@ def _is_served_by(port: int, own: set[int]) -> bool:
     with suppress(OSError, ValueError, IndexError):
         listening = set(_listening_at(port))
         if listening:
-            pids = (int(name) for name in _listdir("/proc") if name.isdigit())
+            pids = (int(name) for name in Real.listdir("/proc") if name.isdigit())
             held = (_open_in(pid) for pid in pids if descends(pid, own))
             return listening <= {name for names in held for name in names}
     return False
@@ -434,7 +462,7 @@ def _is_served_by(port: int, own: set[int]) -> bool:
 
 def _listening_at(port: int) -> Iterator[str]:
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        with suppress(FileNotFoundError), open(table, "rb") as stream:  # noqa: PTH123
+        with suppress(FileNotFoundError), Real.open(table, "rb") as stream:
             for row in map(bytes.split, stream.read().splitlines()[1:]):
                 if row[3] == b"0A" and int(row[1].rpartition(b":")[2], 16) == port:
                     yield f"socket:[{int(row[9])}]"
@@ -443,9 +471,9 @@ def _listening_at(port: int) -> Iterator[str]:
 def _open_in(pid: int) -> Iterator[str]:
     """Yield what a process has open, as ``/proc`` names it."""
     with suppress(OSError):
-        for name in _listdir(f"/proc/{pid}/fd"):
+        for name in Real.listdir(f"/proc/{pid}/fd"):
             with suppress(OSError):
-                yield _readlink(f"/proc/{pid}/fd/{name}")
+                yield Real.readlink(f"/proc/{pid}/fd/{name}")
 
 
 # -- Landlock

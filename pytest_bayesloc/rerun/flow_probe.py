@@ -6,7 +6,6 @@ The value is that of the check that refused, or of the comparison.
 from __future__ import annotations
 
 import ast
-import os
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePath
@@ -18,6 +17,7 @@ import pytest
 from pytest_bayesloc.domain.source import SourceMap, Unit, guarding, spans
 from pytest_bayesloc.domain.texts import as_python_reads
 from pytest_bayesloc.rerun.contents import contents_of, is_object
+from pytest_bayesloc.rerun.fence import Real
 from pytest_bayesloc.rerun.flow import ARGUMENT_LEVELS, MISSING, FlowTracer, Origins, Root
 
 if TYPE_CHECKING:
@@ -215,16 +215,13 @@ def _unit(code: CodeType) -> Unit | None:
 MAX_MAKERS = 300  # that a message speaks of
 _FOREIGN = frozenset({"site-packages", "dist-packages", "node_modules"})
 
-# Bound now: tests patch these (pyfakefs).
-_isabs, _realpath, _relpath = os.path.isabs, os.path.realpath, os.path.relpath
-
 
 class FileNames:
     """Names the project's files; ``files`` has names, relative to the main run's root, by paths."""
 
     def __init__(self, root: str, files: Mapping[str, str]) -> None:
-        self._root = _realpath(root)
-        self._files = {_realpath(path): file for path, file in files.items()}
+        self._root = Real.realpath(root)
+        self._files = {Real.realpath(path): file for path, file in files.items()}
         self._names: dict[str, str] = {}
 
     def name(self, filename: str) -> str:
@@ -235,12 +232,12 @@ class FileNames:
         return known
 
     def _named(self, filename: str) -> str:
-        if not _isabs(filename) or not filename.endswith(".py"):
+        if not Real.isabs(filename) or not filename.endswith(".py"):
             return ""
-        path = _realpath(filename)
+        path = Real.realpath(filename)
         if path in self._files:
             return self._files[path]
-        parts = PurePath(_relpath(path, self._root)).parts
+        parts = PurePath(Real.relpath(path, self._root)).parts
         if ".." in parts or any(p.startswith(".") or p in _FOREIGN for p in parts):
             return ""
         return "/".join(parts)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.standard_library import monotonic
+from pytest_bayesloc.rerun.fence import Real
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 SERVER_VARIABLE = "PYTEST_BAYESLOC_SERVER"
 
 Message = dict[str, Any]
-
-# Bound now: tests patch these (pyfakefs).
-_read, _write, _close = os.read, os.write, os.close
 
 CHUNK = 1 << 20
 KNOCK_S = 0.1
@@ -82,10 +80,10 @@ class Pipes(LinkEnd):
         if end is None:
             raise BrokenPipeError
         while data:
-            data = data[_write(end, data) :]
+            data = data[Real.write(end, data) :]
 
     def _receive(self, limit_s: float) -> bytes:
-        return _read(self._ends["read"], CHUNK) if _has_data(self, limit_s) else b""
+        return Real.read(self._ends["read"], CHUNK) if _has_data(self, limit_s) else b""
 
     def fileno(self) -> int:
         """The end that is read from."""
@@ -107,7 +105,7 @@ class Pipes(LinkEnd):
     def _close(self, end: str) -> None:
         descriptor = self._ends.pop(end, None)
         if descriptor is not None:
-            _close(descriptor)
+            Real.close(descriptor)
 
 
 class ListeningSocket(LinkEnd):

@@ -373,6 +373,7 @@ ROWS = {
         plugins=("pyfakefs.pytest_plugin",),
         files=test_file(
             """
+            import shutil
             from pathlib import Path
 
             from calc import add, mul
@@ -380,6 +381,8 @@ ROWS = {
 
             def test_add(fs):
                 Path("/a").write_text("1")
+                fs.create_file("/usr/b")  # the real one is none of its business
+                shutil.rmtree("/usr")
                 assert add(int(Path("/a").read_text()), 2) == 3
 
 

@@ -209,6 +209,13 @@ ATTACKS = {
         os.path.realpath = os.path.lexists = os.lstat = None
         os.unlink(ROOT + '/precious/data.txt')
         """,
+    "fakes in the place of what modules bind": """
+        from pytest_bayesloc.rerun import fence
+        for name, value in list(vars(fence).items()):
+            if getattr(value, '__module__', '') in {'posix', 'posixpath', 'os', 'genericpath'}:
+                setattr(fence, name, lambda *_: False)
+        os.unlink(ROOT + '/precious/data.txt')
+        """,
     "a database": """
         import sqlite3
         sqlite3.connect(ROOT + '/precious/data.txt')
