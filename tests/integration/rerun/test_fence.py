@@ -18,7 +18,7 @@ import pytest
 
 from pytest_bayesloc.rerun.aside import Aside
 from pytest_bayesloc.rerun.effects import MAX_TRIES, Effects
-from pytest_bayesloc.rerun.fence import ACT, AWAY, STARTS
+from pytest_bayesloc.rerun.fence import ACT, AWAY, NEW, STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -369,6 +369,19 @@ USUAL = {
         os.unlink(ROOT + '/precious/new')
         """,
 }
+
+
+def test_edits_of_source_beside_what_is_made_stay(place: Place) -> None:
+    source, data = place.precious / "app.py", place.precious / "data.txt"
+    source.write_text("as it was")
+    place.effects.take([{"refused": [NEW, str(place.precious)], "by": "test"}], ["test"])
+
+    with place.effects.kept(["test"], 60.0, holds=True):
+        source.write_text("edited by somebody")
+        data.write_text("overwritten by a C extension")
+
+    assert source.read_text() == "edited by somebody"
+    assert data.read_text() == "keep\n"
 
 
 OF_OTHERS = """
