@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
 
 ROWS = DATA / "rows"
-#: The kind of a real bug, in a row.
-REAL = "bug"
 MAX_LOCATIONS = 250
 DIGITS = 3
 

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     Learn = Callable[[Sequence["Choice"]], Terms]
 
 MODEL = "single-fault"
+#: The kind of a real bug, in a row.
+REAL = "bug"
 #: Strength of the penalty on half the squares of weights: a normal prior of variance 1 / penalty.
 PENALTY = 1.0
 #: How far behind the likeliest location one lies that a change repairs.
@@ -61,6 +63,7 @@ class Choice:
         tests: Per location, whether it is test code.
         of_test: Whether what is at fault is test code.
         is_complete: Whether locations were inspected in every way that there is.
+        is_real: Whether it is of a real bug, not of a planted fault.
         weight: Of the group; those of one fault have its weight together.
     """
 
@@ -71,6 +74,7 @@ class Choice:
     of_test: bool
     is_complete: bool
     weight: float
+    is_real: bool = False
 
 
 def choices(
@@ -83,17 +87,18 @@ def choices(
         rows: Of its faults.
         weights: Of each kind of fault; those of other kinds are left out.
     """
-    found = []
+    found = list[Choice]()
     for row in rows:
         if row["kind"] not in weights:
             continue
         groups = problems(row)
         weight = weights[row["kind"]] / max(1, len(groups))
-        found += [_choice(package, problem, weight) for problem in groups if problem.truth]
+        is_real = row["kind"] == REAL
+        found += [_choice(package, p, weight, is_real=is_real) for p in groups if p.truth]
     return found
 
 
-def _choice(package: str, problem: Problem, weight: float) -> Choice:
+def _choice(package: str, problem: Problem, weight: float, *, is_real: bool) -> Choice:
     return Choice(
         package=package,
         terms=terms_of(problem),
@@ -103,6 +108,7 @@ def _choice(package: str, problem: Problem, weight: float) -> Choice:
         # Older rows know fewer ways, and no calls; others were not inspected at all.
         is_complete="edges" in problem.raw and bool(problem.raw["inspections"]),
         weight=weight,
+        is_real=is_real,
     )
 
 

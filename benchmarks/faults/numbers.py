@@ -8,11 +8,11 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.bugs.rows import REAL
 from benchmarks.bugs.rows import rows as read_bugs
 from benchmarks.faults.fitting import (
     DISTANCE,
     PENALTY,
+    REAL,
     choices,
     fitted,
     held_out,
@@ -98,8 +98,7 @@ _SIGNS = {
 def fit(parts: Sequence[str] = (FIT, VALIDATE)) -> str:
     """Fit everything and write it; what was done, in words."""
     names, bugs = planted(parts), real(parts)
-    share = PLANTED_SHARE * _total(bugs) / _total(names)
-    found = [*bugs, *(replace(choice, weight=choice.weight * share) for choice in names)]
+    found = [*bugs, *names]
     complete = [choice for choice in found if choice.is_complete]
     told = held_out(found, learn, _FIRST)
     lower = lowered(told, BLAMED)
@@ -150,14 +149,22 @@ def _packages(found: Sequence[Choice]) -> int:
 def learn(found: Sequence[Choice]) -> dict[str, float]:
     """All weights: of what is at hand first, then of what inspections show beside it.
 
-    Older rows say what is at hand alone: they know fewer ways to inspect.
+    Older rows say what is at hand alone: they know fewer ways to inspect. Of what is at hand real
+    bugs decide; of inspections, which are rare, each bug and each fault says as much.
     """
-    at_hand = fitted(found, _FIRST, bounds=_SIGNS)
+    at_hand = fitted(_balanced(found), _FIRST, bounds=_SIGNS)
     complete = [with_distances(choice, at_hand) for choice in found if choice.is_complete]
     unusual = [DISTANCE, *(name for kind in INSPECTED.values() for name in kind[1:])]
     bounds = dict.fromkeys(unusual, FOR)
     shown = fitted(complete, unusual, held=at_hand, penalty=PENALTY_INSPECTED, bounds=bounds)
     return {**at_hand, **shown}
+
+
+def _balanced(found: Sequence[Choice]) -> list[Choice]:
+    """The same, with planted faults weighing ``PLANTED_SHARE`` of the real bugs, if there are."""
+    real = _total([choice for choice in found if choice.is_real])
+    share = PLANTED_SHARE * real / (_total(found) - real or 1.0) if real else 1.0
+    return [c if c.is_real else replace(c, weight=c.weight * share) for c in found]
 
 
 def _text(

@@ -28,6 +28,8 @@ MAX_TESTS = 8
 K1, B = 1.2, 0.75
 #: Characters of a text that are read.
 LIMIT = 20_000
+#: Candidates among which the words of a test tell their full worth.
+N_FULL = 100
 #: What counts as said, of all failing tests together.
 MOST = 0.5
 _EMPTY = frozenset({"test", "tests", "testing", "case", "cases", "check", "self", "def", "assert"})
@@ -108,13 +110,17 @@ def text_evidence(said: Mapping[Location, Terms], *, model: str) -> list[Evidenc
 
 
 def beside_others(said: Mapping[Location, Terms]) -> dict[Location, Terms]:
-    """Return the terms of each candidate less the mean of all: what most say is neutral."""
+    """Return the terms of each candidate less the mean of all: what most say is neutral.
+
+    Fewer than ``N_FULL`` candidates differ less: the best of a few is the best by chance.
+    """
+    scale = min(1.0, log(max(1, len(said))) / log(N_FULL))
     total: Terms = {}
     for terms in said.values():
         for name, value in terms.items():
             total[name] = total.get(name, 0.0) + value / len(said)
     return {
-        where: {name: value - total[name] for name, value in terms.items()}
+        where: {name: scale * (value - total[name]) for name, value in terms.items()}
         for where, terms in said.items()
     }
 
