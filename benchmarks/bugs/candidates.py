@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from benchmarks.bugs.checkout import Checkout
 
 MAX_SOURCES = 3
+N_FIELDS = 5
 #: What a message of a fix says; and what one of a new feature says, which then decides.
 FIX = re.compile(
     r"\b(?:fix\w*|bugs?|bugfix\w*|crash\w*|regress\w*|incorrect\w*|wrong\w*|broken|breaks?|"
@@ -67,11 +68,14 @@ def candidates(checkout: Checkout) -> Iterator[Candidate]:
         "--diff-merges=first-parent",
         "--name-status",
         "--format=%x01%H%x00%P%x00%cs%x00%s%x00%b%x02",
-        "HEAD",
+        "origin/HEAD",
     )
     for entry in log.split("\x01")[1:]:
         header, _, status = entry.partition("\x02")
-        commit, parents, date, subject, body = header.split("\x00")
+        fields = header.split("\x00")
+        if len(fields) != N_FIELDS:  # a message that holds the separators itself
+            continue
+        commit, parents, date, subject, body = fields
         merged = MERGE.sub("", subject)
         told = subject if merged == subject else f"{merged}\n{body[:300]}"
         if not parents or not FIX.search(told) or FEATURE.search(told):

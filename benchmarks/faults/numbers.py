@@ -64,7 +64,7 @@ TEXT_TERMS = (
     "class body",
 )
 #: What all planted faults together count beside the real bugs, which count one each: as a share.
-PLANTED_SHARE = 0.25
+PLANTED_SHARE = 0.5
 #: What only inspected, or recorded, locations show: first the usual outcome of each kind, which is
 #: neutral. The outcomes of a kind exclude each other.
 INSPECTED = {
@@ -102,7 +102,8 @@ def fit(parts: Sequence[str] = (FIT, VALIDATE)) -> str:
     complete = [choice for choice in found if choice.is_complete]
     told = held_out(found, learn, _FIRST)
     lower = lowered(told, BLAMED)
-    heat = temperature(told, lower)
+    # What is claimed has to be true of real bugs.
+    heat = temperature([one for one in told if one.choice.is_real] or told, lower)
     learned = learn(found)
     learned |= {role.name: learned[role.name] - lower for role in Role}
     # The distance itself is in nats of the belief that was divided.
@@ -161,10 +162,23 @@ def learn(found: Sequence[Choice]) -> dict[str, float]:
 
 
 def _balanced(found: Sequence[Choice]) -> list[Choice]:
-    """The same, with planted faults weighing ``PLANTED_SHARE`` of the real bugs, if there are."""
-    real = _total([choice for choice in found if choice.is_real])
-    share = PLANTED_SHARE * real / (_total(found) - real or 1.0) if real else 1.0
-    return [c if c.is_real else replace(c, weight=c.weight * share) for c in found]
+    """The same, weighed by ``PLANTED_SHARE``; faulty tests keep their share of all bugs.
+
+    No real bug of the set is one of a test, by the way it was made. Without real bugs nothing
+    changes.
+    """
+    kinds = {
+        kind: [c for c in found if (c.is_real, c.of_test) == kind]
+        for kind in ((True, False), (False, False), (False, True))
+    }
+    real, code, tests = map(_total, kinds.values())
+    if not real:
+        return list(found)
+    of_code = PLANTED_SHARE * real / (code or 1.0)
+    share = SHARES["test"] / (1.0 - SHARES["test"])
+    of_tests = share * (1.0 + PLANTED_SHARE) * real / (tests or 1.0)
+    scales = dict(zip(kinds, (1.0, of_code, of_tests), strict=True))
+    return [replace(c, weight=c.weight * scales[c.is_real, c.of_test]) for c in found]
 
 
 def _text(

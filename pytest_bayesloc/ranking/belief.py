@@ -26,6 +26,8 @@ from pytest_bayesloc.ranking.formulas import FORMULAS, function_scores, line_max
 BLEND = "blend"
 PRIORS: tuple[str, ...] = (BLEND, *FORMULAS)
 
+#: Functions with fewer lines hardly differ by their size.
+FEW_LINES = 8
 #: Lowest raw score of the reference prior: nothing starts from 0, where no evidence could move it.
 FLOOR = 0.01
 #: What tests and fixtures share beside the prior of a formula.
@@ -54,7 +56,7 @@ def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
     Candidates are the inspectable code locations that a failing test of the spectrum executed; if
     there is none, all of them. The others are not in the result.
 
-    ``lines`` is the logarithm of how many of its lines any test executed.
+    ``lines`` is the logarithm of how many of its lines any test executed, and ``FEW_LINES`` more.
     Ochiai is a share of the highest one of all candidates (0 if that is 0). Ranks, 1 for the
     highest, are those of the highest Op2 and the highest Ochiai of the lines: the logarithm of
     their harmonic mean. The first is right where all failing tests execute the fault, the second
@@ -81,7 +83,7 @@ def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
             "fewest passing tests of a line": _fewest_passing(spectrum, where),
             "module body": float(where.qualname == MODULE),
             "constructor": float(where.qualname.endswith(".__init__")),
-            "lines": log(max(1, len(spectrum.lines.get(where, ())))),
+            "lines": log(FEW_LINES + len(spectrum.lines.get(where, ()))),
         }
         for where in candidates
     }
