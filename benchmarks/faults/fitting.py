@@ -25,7 +25,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from benchmarks.faults.replay import outcome_of, problems
 from pytest_bayesloc.domain.evidence import InspectionOutcome
-from pytest_bayesloc.ranking.belief import blend_features
+from pytest_bayesloc.ranking.belief import blend_features, fullness
 from pytest_bayesloc.ranking.evidence.text import beside_others
 from pytest_bayesloc.ranking.likelihoods import REPAIRS
 
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     Learn = Callable[[Sequence["Choice"]], Terms]
 
 MODEL = "single-fault"
+#: Of test code: how few candidates of code there are beside it.
+FEW = "few candidates"
 #: The kind of a real bug, in a row.
 REAL = "bug"
 #: Strength of the penalty on half the squares of weights: a normal prior of variance 1 / penalty.
@@ -121,7 +123,7 @@ def terms_of(problem: Problem) -> tuple[dict[str, float], ...]:
     for where in problem.locations:
         own = {**features.get(where, {}), **said.get(where, {})}
         if where in roles:
-            own[roles[where].name] = 1.0
+            own |= {roles[where].name: 1.0, FEW: 1.0 - fullness(len(features))}
         terms.append(own)
     number = {where: n for n, where in enumerate(problem.locations)}
     evidence = (item for item in problem.first_evidence(MODEL) if item.source != "names")

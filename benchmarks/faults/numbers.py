@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from benchmarks.bugs.rows import rows as read_bugs
 from benchmarks.faults.fitting import (
     DISTANCE,
+    FEW,
     PENALTY,
     REAL,
     choices,
@@ -26,6 +27,7 @@ from benchmarks.faults.split import FIT, VALIDATE
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.evidence import OUTCOMES
 from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.ranking.belief import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,6 +89,7 @@ _FIRST = [
     *(role.name for role in Role),
     *(n for kind in AT_HAND.values() for n in kind),
 ]
+_CHOSEN = {FEW: -ALONE}
 _SIGNS = {
     "ochiai": FOR,
     "rank by op2 and ochiai of lines": (None, 0.0),
@@ -153,7 +156,7 @@ def learn(found: Sequence[Choice]) -> dict[str, float]:
     Older rows say what is at hand alone: they know fewer ways to inspect. Of what is at hand real
     bugs decide; of inspections, which are rare, each bug and each fault says as much.
     """
-    at_hand = fitted(_balanced(found), _FIRST, bounds=_SIGNS)
+    at_hand = fitted(_balanced(found), _FIRST, held=_CHOSEN, bounds=_SIGNS) | _CHOSEN
     complete = [with_distances(choice, at_hand) for choice in found if choice.is_complete]
     unusual = [DISTANCE, *(name for kind in INSPECTED.values() for name in kind[1:])]
     bounds = dict.fromkeys(unusual, FOR)

@@ -26,6 +26,12 @@ from pytest_bayesloc.ranking.formulas import FORMULAS, function_scores, line_max
 BLEND = "blend"
 PRIORS: tuple[str, ...] = (BLEND, *FORMULAS)
 
+#: Candidates among which the words of a test tell their full worth. The best of a few is the best
+#: by chance.
+N_FULL = 100
+#: By how many nats tests start lower where there is a single candidate, which no words can lift: a
+#: choice, by which they are suspected in small projects as often as in large ones.
+ALONE = 2.0
 #: Functions with fewer lines hardly differ by their size.
 FEW_LINES = 8
 #: Lowest raw score of the reference prior: nothing starts from 0, where no evidence could move it.
@@ -98,6 +104,11 @@ def _fewest_passing(spectrum: Spectrum, where: Location) -> float:
     return log(1 + fewest) / log(1 + n_passing)
 
 
+def fullness(n_candidates: int) -> float:
+    """Return how much of their full worth words have among so many candidates, in [0, 1]."""
+    return min(1.0, log(max(1, n_candidates)) / log(N_FULL))
+
+
 def blend_prior(
     spectrum: Spectrum, tests: Mapping[Location, Role] = MappingProxyType({})
 ) -> dict[Location, float]:
@@ -108,8 +119,10 @@ def blend_prior(
     Reference:
         docs/model.md, eq. 2.
     """
-    logits = {where: TESTS[role] for where, role in tests.items()}
-    for where, terms in blend_features(spectrum).items():
+    features = blend_features(spectrum)
+    lower = ALONE * (1.0 - fullness(len(features)))
+    logits = {where: TESTS[role] - lower for where, role in tests.items()}
+    for where, terms in features.items():
         logits[where] = fsum(PRIOR[name] * value for name, value in terms.items())
     return softmax(logits)
 

@@ -86,7 +86,7 @@ MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
         # The reference's ratios, until an LLM has been measured.
         InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: of_ratio(7.0 / 3.0),
         InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT: of_ratio(2.0 / 3.0),
-        InspectionOutcome.CONSTANT_REPAIRS: of_ratio(8.0),
+        InspectionOutcome.CONSTANT_REPAIRS: of_ratio(40.0),
         **_CHANGES,
         **_TESTS,
         **{outcome: of_ratio(exp(x)) for outcome, x in LOG_RATIOS.items()},

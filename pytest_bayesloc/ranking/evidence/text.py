@@ -19,6 +19,7 @@ from pathlib import PurePosixPath
 
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.location import MODULE, Location
+from pytest_bayesloc.ranking.belief import fullness
 from pytest_bayesloc.ranking.fitted import TEXT
 from pytest_bayesloc.ranking.likelihoods import of_ratio, weigh
 
@@ -28,8 +29,6 @@ MAX_TESTS = 8
 K1, B = 1.2, 0.75
 #: Characters of a text that are read.
 LIMIT = 20_000
-#: Candidates among which the words of a test tell their full worth.
-N_FULL = 100
 #: What counts as said, of all failing tests together.
 MOST = 0.5
 _EMPTY = frozenset({"test", "tests", "testing", "case", "cases", "check", "self", "def", "assert"})
@@ -43,6 +42,9 @@ _LITERAL = re.compile(
 )
 _COMMON = frozenset({"0", "1", "2"})
 _NAMED = ("name in test", "test in name", "file in test", "test file in place")
+
+#: Of candidates that share less with the failing tests than most.
+_LESS = (StaticOutcome.NAME_ABSENT, "others share more words with the failing test")
 
 Terms = dict[str, float]
 
@@ -101,20 +103,16 @@ def text_evidence(said: Mapping[Location, Terms], *, model: str) -> list[Evidenc
     """Weigh the terms of each candidate, as ``text_terms`` gives them, beside the others'."""
     evidence = []
     for where, terms in sorted(beside_others(said).items()):
-        learned = of_ratio(
-            exp(fsum(weight * terms.get(name, 0.0) for name, weight in TEXT.items()))
-        )
-        outcome, why = _in_words(said[where])
+        nats = fsum(weight * terms.get(name, 0.0) for name, weight in TEXT.items())
+        outcome, why = _in_words(said[where]) if nats >= 0.0 else _LESS
+        learned = of_ratio(exp(nats))
         evidence.append(weigh(model, outcome, where, source="names", why=why, learned=learned))
     return evidence
 
 
 def beside_others(said: Mapping[Location, Terms]) -> dict[Location, Terms]:
-    """Return the terms of each candidate less the mean of all: what most say is neutral.
-
-    Fewer than ``N_FULL`` candidates differ less: the best of a few is the best by chance.
-    """
-    scale = min(1.0, log(max(1, len(said))) / log(N_FULL))
+    """Return the terms of each candidate less the mean of all: what most say is neutral."""
+    scale = fullness(len(said))
     total: Terms = {}
     for terms in said.values():
         for name, value in terms.items():
@@ -133,9 +131,7 @@ def _in_words(terms: Terms) -> tuple[StaticOutcome, str]:
         return StaticOutcome.TEXT_SHARED, "it holds a rare value that the failing test holds"
     if max(terms.get(name, 0.0) for name in _NAMED) >= MOST:
         return StaticOutcome.NAME_PART, "its name partly matches a failing test's name"
-    if terms.get("body says test", 0.0) >= MOST:
-        return StaticOutcome.TEXT_SHARED, "it has the words of the failing test"
-    return StaticOutcome.NAME_ABSENT, "no failing test's name mentions it"
+    return StaticOutcome.TEXT_SHARED, "it has words of the failing test"
 
 
 @dataclass(frozen=True, slots=True)

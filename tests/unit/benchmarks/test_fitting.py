@@ -12,7 +12,7 @@ from benchmarks.faults.replay import Setting, problems
 from benchmarks.faults.storage import read_rows
 from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.ranking import fitted as numbers
-from pytest_bayesloc.ranking.belief import softmax
+from pytest_bayesloc.ranking.belief import ALONE, softmax
 from pytest_bayesloc.ranking.likelihoods import likelihood
 
 np = pytest.importorskip("numpy", reason="fitting needs benchmarks/requirements.txt")
@@ -130,7 +130,7 @@ def test_pairs_sum_to_one_and_the_usual_outcome_takes_the_rest() -> None:
 
 
 def test_the_sum_that_is_fitted_is_the_belief_that_a_run_starts_from() -> None:
-    weights = {**numbers.PRIOR, **numbers.TEXT}
+    weights = {**numbers.PRIOR, **numbers.TEXT, fitting.FEW: -ALONE}
     weights |= {role.name: start for role, start in numbers.TESTS.items()}
     at_hand = {
         StaticOutcome.GUARD_NAMES_OWNER,

@@ -6,7 +6,11 @@ from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.evidence.text import Said, Terms, text_evidence, text_terms
 
-EXACT, PART, ABSENT = StaticOutcome.NAME_EXACT, StaticOutcome.NAME_PART, StaticOutcome.NAME_ABSENT
+EXACT, PART, OTHER = (
+    StaticOutcome.NAME_EXACT,
+    StaticOutcome.NAME_PART,
+    StaticOutcome.TEXT_SHARED,
+)
 
 
 def location(qualname: str, file: str = "shop/cart.py", *, is_test: bool = False) -> Location:
@@ -41,9 +45,9 @@ def terms_of(texts: dict[str, str], *, test: str = "", message: str = "") -> dic
         ("Cart.add", "tests/test_x.py::TestCart::test_nothing", PART),
         ("add_tax", "tests/test_cart.py::test_nothing", PART),
         ("add_price", "tests/test_x.py::test_price_is_right", PART),
-        ("add_tax", "tests/test_x.py::test_nothing", ABSENT),
-        ("tax", "tests/test_x.py::test_syntax", ABSENT),
-        ("total", "tests/test_x.py", ABSENT),
+        ("add_tax", "tests/test_x.py::test_nothing", OTHER),
+        ("tax", "tests/test_x.py::test_syntax", OTHER),
+        ("total", "tests/test_x.py", OTHER),
     ],
 )
 def test_name_of_a_test_names_its_target(qualname: str, node_id: str, outcome: Outcome) -> None:
@@ -52,14 +56,14 @@ def test_name_of_a_test_names_its_target(qualname: str, node_id: str, outcome: O
 
 def test_module_body_is_named_by_its_file() -> None:
     assert level("<module>", "t.py::test_cart") is EXACT
-    assert level("<module>", "t.py::test_total") is ABSENT
+    assert level("<module>", "t.py::test_total") is OTHER
 
 
 def test_what_half_of_the_failing_tests_name_counts() -> None:
     names = ["t.py::test_total", "t.py::test_total_of_two", "t.py::test_a", "t.py::test_b"]
 
     assert level("total", *names) is EXACT
-    assert level("total", *names[1:]) is ABSENT
+    assert level("total", *names[1:]) is OTHER
 
 
 def test_rarer_words_of_a_name_count_for_more() -> None:
@@ -105,6 +109,17 @@ def test_rare_literal_of_the_test_counts_where_it_stands() -> None:
 
     shares = {name: own["literals"] for name, own in found.items()}
     assert shares["a"] > shares["b"] == shares["c"] > shares["d"] == 0.0
+
+
+def test_candidate_that_shares_less_than_others_is_told_as_that() -> None:
+    places = {location("total"): "def total(price): ...", location("zone"): "def zone(): ..."}
+    test = Said(node_id="t.py::test_total", text="assert total(price) == 2", message="")
+
+    told = text_evidence(text_terms([test], places, places.__getitem__), model="single-fault")
+
+    ratios = {item.location.qualname: item.log_ratio for item in told}
+    assert ratios["total"] > 0.0 > ratios["zone"]
+    assert [item.outcome for item in told] == [EXACT, StaticOutcome.NAME_ABSENT]
 
 
 def test_body_of_a_class_is_known_as_one() -> None:
