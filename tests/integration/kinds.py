@@ -258,7 +258,7 @@ KINDS = (
                     assert start(["new", "ready"])
 
 
-                def test_slow_start():
+                def test_waits_until_ready():
                     assert start(["new", "busy", "ready"])
                 """,
         },
