@@ -7,7 +7,7 @@ from functools import cache
 from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.bugs.collecting import FOLDERS
+from benchmarks.bugs.collecting import FOLDERS, places
 from benchmarks.bugs.mining import DATA, clone_of, read_bugs
 from benchmarks.bugs.repositories import NAMES, part_of_repository
 from benchmarks.faults.replay import Problem
@@ -34,10 +34,11 @@ def pack(name: str, *, clones: Path, work: Path) -> str:
     checkout = Checkout(clone_of(name, clones), folder, folder)
     rows = []
     for bug in read_bugs(name):
-        places = (folder / FOLDERS[inspected] / bug["commit"][:12] for inspected in (True, False))
-        path = next((p for p in places if p.with_suffix(".json").is_file()), None)
+        stems = (folder / FOLDERS[inspected] / bug["commit"][:12] for inspected in (True, False))
+        path = next((p for p in stems if p.with_suffix(".json").is_file()), None)
         if path is not None:
             row = json.loads(path.with_suffix(".json").read_text("utf-8"))
+            row["places"] = [[*place, ""] for place in places(bug)]
             texts = path.with_suffix(".texts")
             said = json.loads(texts.read_text("utf-8")) if texts.is_file() else []
 

@@ -122,8 +122,8 @@ def _hunks(file: str, before: str, after: str) -> list[Hunk]:
         hunk = Hunk(file=file, old=(i1, i2), new=tuple(new[j1:j2]))
         written = [n + 1 for n in range(j1, j2) if _says(new[n])]
         removed = [n + 1 for n in range(i1, i2) if _says(old[n])]
-        hunk.places |= {(file, maps[0].owner(n).location.qualname) for n in removed}
-        names = {maps[1].owner(n).location.qualname for n in written}
+        hunk.places |= {(file, _name_at(maps[0], n)) for n in removed}
+        names = {_name_at(maps[1], n) for n in written}
         hunk.places |= {(file, name if name in known else _around(name, known)) for name in names}
         is_added = not removed and names and not names & known
         is_import = bool(written) and all(
@@ -132,6 +132,12 @@ def _hunks(file: str, before: str, after: str) -> list[Hunk]:
         hunk.is_new = bool(is_added or is_import or not (written or removed))
         found.append(hunk)
     return found
+
+
+def _name_at(source: SourceMap, line: int) -> str:
+    """The name of the innermost function or class around ``line``, its header included."""
+    around = (u for u in source.units if u.first_line <= line <= u.location.end_line)
+    return max(around, key=lambda unit: unit.first_line, default=source.module).location.qualname
 
 
 def _around(name: str, known: set[str]) -> str:
