@@ -430,7 +430,7 @@ ROWS = {
                 from calc import mul
 
 
-                def test_header(pytester):
+                def test_added(pytester):
                     pytester.makepyfile("def test_inner(): pass")
                     result = pytester.runpytest_inprocess("-p", "plugin_of_ours")
                     result.stdout.fnmatch_lines(["added 3"])
