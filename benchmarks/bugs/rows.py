@@ -82,6 +82,9 @@ def _add_terms(
         del entry["static"], entry["prior"], entry["posterior"]
     for heavy in ("recorded", "edges"):
         group[heavy] = []
+    for *_, trials in group["inspections"]:
+        for trial in trials:
+            trial[1] = ""  # words of the change, which quote code and values
 
 
 def rows(part: str) -> Iterator[tuple[str, dict[str, Any]]]:
