@@ -11,9 +11,7 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import sys
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +21,7 @@ from benchmarks.bugs.mining import mine
 from benchmarks.bugs.reporting import report
 from benchmarks.bugs.repositories import NAMES, PARTS, is_sealed
 from benchmarks.bugs.rows import pack
-from benchmarks.faults.pool import follow_parent
+from benchmarks.faults.pool import over
 from benchmarks.faults.split import VALIDATE
 
 if TYPE_CHECKING:
@@ -47,20 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "collect": partial(collect, **common, python=python, inspect=given.inspect),
         "pack": partial(pack, **common),
     }
-    return _over(names, tasks[given.command], jobs=given.jobs)
-
-
-def _over(names: Sequence[str], task: Callable[[str], str], *, jobs: int) -> int:
-    context = multiprocessing.get_context("spawn")
-    n_failed = 0
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=follow_parent) as pool:
-        futures = {pool.submit(task, name): name for name in names}
-        for future in as_completed(futures):
-            error = future.exception()
-            n_failed += error is not None
-            said = f"FAILED: {error!r}" if error is not None else future.result()
-            print(f"{futures[future]}: {said}", flush=True)
-    return int(n_failed > 0)
+    return over(names, tasks[given.command], jobs=given.jobs)
 
 
 def _arguments() -> argparse.ArgumentParser:

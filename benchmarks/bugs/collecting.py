@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.bugs.checkout import Checkout
 from benchmarks.bugs.mining import clone_of, read_bugs
+from benchmarks.faults.shares import REAL
 from benchmarks.suites.measuring import COLD
 from benchmarks.suites.process import run
 from benchmarks.suites.workspace import write_json
@@ -84,7 +85,7 @@ def collected(
     after = {file: checkout.text(bug["commit"], file) for file in bug["sources"]}
     return {
         "subject": bug["repository"],
-        "kind": "bug",
+        "kind": REAL,
         "commit": bug["commit"],
         "failing": bug["failing"],
         "places": [[*place, ""] for place in places(bug)],

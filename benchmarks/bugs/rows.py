@@ -7,6 +7,7 @@ from functools import cache
 from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.bugs.checkout import Checkout
 from benchmarks.bugs.collecting import FOLDERS, places
 from benchmarks.bugs.mining import DATA, clone_of, read_bugs
 from benchmarks.bugs.repositories import NAMES, part_of_repository
@@ -22,14 +23,11 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
 
 ROWS = DATA / "rows"
-MAX_LOCATIONS = 250
 DIGITS = 3
 
 
 def pack(name: str, *, clones: Path, work: Path) -> str:
     """Keep the collected rows of a repository, with the figures of their texts."""
-    from benchmarks.bugs.checkout import Checkout
-
     folder = work / name.replace("/", "+")
     checkout = Checkout(clone_of(name, clones), folder, folder)
     rows = []

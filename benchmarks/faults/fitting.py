@@ -24,6 +24,7 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
 from benchmarks.faults.replay import outcome_of, problems
+from benchmarks.faults.shares import REAL
 from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.ranking.belief import blend_features, fullness
 from pytest_bayesloc.ranking.evidence.text import beside_others
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
 MODEL = "single-fault"
 #: Of test code: how few candidates of code there are beside it.
 FEW = "few candidates"
-#: The kind of a real bug, in a row.
-REAL = "bug"
 #: Strength of the penalty on half the squares of weights: a normal prior of variance 1 / penalty.
 PENALTY = 1.0
 #: How far behind the likeliest location one lies that a change repairs.
@@ -118,7 +117,7 @@ def terms_of(problem: Problem) -> tuple[dict[str, float], ...]:
     """Per location, the prior's terms, what it is to the tests, and each outcome seen there."""
     features = blend_features(problem.spectrum)
     roles = problem.roles()
-    said = beside_others(problem.said())
+    said = beside_others(problem.said)
     terms: list[dict[str, float]] = []
     for where in problem.locations:
         own = {**features.get(where, {}), **said.get(where, {})}

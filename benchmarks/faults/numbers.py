@@ -13,7 +13,6 @@ from benchmarks.faults.fitting import (
     DISTANCE,
     FEW,
     PENALTY,
-    REAL,
     choices,
     fitted,
     held_out,
@@ -22,7 +21,7 @@ from benchmarks.faults.fitting import (
     temperature,
     with_distances,
 )
-from benchmarks.faults.shares import SHARES, weights
+from benchmarks.faults.shares import REAL, SHARES, weights
 from benchmarks.faults.split import FIT, VALIDATE
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.evidence import OUTCOMES

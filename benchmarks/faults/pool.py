@@ -28,6 +28,15 @@ def over_packages(names: Sequence[str], task: Callable[[str], str], *, jobs: int
     unknown = [name for name in names if name not in KNOWN]
     if unknown:
         raise SystemExit(f"{', '.join(unknown)}: not in the table. Known: {', '.join(KNOWN)}.")
+    return over(names, task, jobs=jobs)
+
+
+def over(names: Sequence[str], task: Callable[[str], str], *, jobs: int) -> int:
+    """Carry ``task`` out for each of ``names``; what it returns is printed.
+
+    Returns:
+        As ``over_packages`` does.
+    """
     context = multiprocessing.get_context("spawn")
     n_failed = 0
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=follow_parent) as pool:

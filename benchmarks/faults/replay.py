@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
@@ -140,9 +141,10 @@ class Problem:
         return [
             *told,
             *self._test_side_evidence(model),
-            *text_evidence(self.said(), model=model),
+            *text_evidence(self.said, model=model),
         ]
 
+    @cached_property
     def said(self) -> dict[Location, Terms]:
         """What code says of what the failing tests say; of rows without texts, by names alone."""
         code = {where: n for n, where in enumerate(self.locations) if not where.is_test}

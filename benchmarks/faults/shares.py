@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+#: The kind of a real bug (``benchmarks.bugs``), in a row.
+REAL = "bug"
 SHARES = {"edit": 0.23, "regression": 0.69, "import": 0.04, "test": 0.04}
 
 

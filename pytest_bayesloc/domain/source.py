@@ -208,8 +208,9 @@ class SourceMap:
             for inner in self._inner.get(location, ())
             for line in range(inner.first_line, inner.location.end_line + 1)
         }
-        numbered = enumerate(self._lines[: location.end_line], 1)
-        return "".join(line for n, line in numbered if n >= location.start_line and n not in inside)
+        lines = self._lines[location.start_line - 1 : location.end_line]
+        numbered = enumerate(lines, location.start_line)
+        return "".join(line for n, line in numbered if n not in inside)
 
     @cached_property
     def _lines(self) -> list[str]:

@@ -160,8 +160,7 @@ def _group(
     raised = _raised_evidence(spectrum, failures, guard, code, sources, model.belief)
     recent = change_evidence(changes, belief, model=model.belief)
     # A test is called after what it tests, not after what it gets wrong itself.
-    read = nlargest(N_READ, code, key=lambda where: (code[where], where))
-    called = [] if origins else _said_evidence(failures, read, sources, model.belief)
+    called = [] if origins else _said_evidence(failures, code, sources, model.belief)
     told = side_evidence(
         tests,
         # Of a guard, the code raised for the data that the test gave it.
@@ -187,9 +186,10 @@ def _group(
 
 
 def _said_evidence(
-    failures: Sequence[Failure], code: Iterable[Location], sources: Sources, model: str
+    failures: Sequence[Failure], code: Mapping[Location, float], sources: Sources, model: str
 ) -> list[Evidence]:
-    """Return how far each candidate says what the failing tests say."""
+    """Return how far each of the likeliest candidates says what the failing tests say."""
+    likeliest = nlargest(N_READ, code, key=lambda where: (code[where], where))
     tests = [
         Said(
             node_id=failure.node_id,
@@ -198,7 +198,7 @@ def _said_evidence(
         )
         for failure in failures
     ]
-    return text_evidence(text_terms(tests, code, sources.own_text), model=model)
+    return text_evidence(text_terms(tests, likeliest, sources.own_text), model=model)
 
 
 def _raised_evidence(
