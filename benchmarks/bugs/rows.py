@@ -11,19 +11,15 @@ from benchmarks.bugs.checkout import Checkout
 from benchmarks.bugs.collecting import FOLDERS, places
 from benchmarks.bugs.mining import DATA, clone_of, read_bugs
 from benchmarks.bugs.repositories import NAMES, part_of_repository
-from benchmarks.faults.replay import Problem
 from benchmarks.faults.storage import read_packed, write_packed
+from benchmarks.faults.texts import add_terms
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.ranking.evidence.text import Said, text_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from pytest_bayesloc.domain.location import Location
-
 ROWS = DATA / "rows"
-DIGITS = 3
 
 
 def pack(name: str, *, clones: Path, work: Path) -> str:
@@ -49,40 +45,23 @@ def pack(name: str, *, clones: Path, work: Path) -> str:
                     return SourceMap("", file)
 
             for group, told in zip(row["groups"], said, strict=True):
-                _add_terms(row, group, told, read)
+                add_terms(row, group, told, read)
+                _trim(group)
             rows.append(row)
     if rows:
         write_packed(ROWS / f"{name.replace('/', '+')}.jsonl.xz", rows)
     return f"{len(rows)} rows"
 
 
-def _add_terms(
-    row: Mapping[str, Any],
-    group: dict[str, Any],
-    told: Mapping[str, Any],
-    read: Callable[[str], SourceMap],
-) -> None:
-    """Give each location of a group its figures; they are worked out over all of them."""
-    problem = Problem(row, group)
-    tests = [
-        Said(node_id=node_id, text="".join(told["tests"][node_id][:1]), message=" ".join(message))
-        for node_id, message in told["messages"].items()
-    ]
-
-    def text(where: Location) -> str:
-        return read(where.file).own_text(where)
-
-    code = [where for where in problem.locations if not where.is_test]
-    terms = text_terms(tests, code, text)
-    for entry, where in zip(group["locations"], problem.locations, strict=True):
-        known = terms.get(where, {})
-        entry["text"] = {name: round(value, DIGITS) for name, value in known.items() if value}
+def _trim(group: dict[str, Any]) -> None:
+    """Leave out what no figure needs, and words of changes, which quote code and values."""
+    for entry in group["locations"]:
         del entry["static"], entry["prior"], entry["posterior"]
     for heavy in ("recorded", "edges"):
         group[heavy] = []
     for *_, trials in group["inspections"]:
         for trial in trials:
-            trial[1] = ""  # words of the change, which quote code and values
+            trial[1] = ""
 
 
 def rows(part: str) -> Iterator[tuple[str, dict[str, Any]]]:

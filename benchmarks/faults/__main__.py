@@ -2,6 +2,7 @@
 
     python -m benchmarks.faults build [PACKAGE ...]      plant the faults, hours
     python -m benchmarks.faults collect [PACKAGE ...]    run the plugin on each, hours
+    python -m benchmarks.faults watch [PACKAGE ...]      each as a user runs it, watched, hours
     python -m benchmarks.faults green [PACKAGE ...]      the same after a green run, hours
     python -m benchmarks.faults fit                      the model's numbers anew, a minute
     python -m benchmarks.faults report                   what comes out, minutes
@@ -29,6 +30,7 @@ from benchmarks.faults.reporting import digest, report
 from benchmarks.faults.side_by_side import Asked, compare
 from benchmarks.faults.smoke import smoke
 from benchmarks.faults.split import PARTS, VALIDATE, all_packages
+from benchmarks.faults.watched import watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,6 +57,11 @@ def _build(given: argparse.Namespace) -> int:
 
 def _collect(given: argparse.Namespace) -> int:
     task = partial(collect, work=given.work, python=given.python, plugin=given.plugin)
+    return over_packages(given.packages or all_packages(), task, jobs=given.jobs)
+
+
+def _watch(given: argparse.Namespace) -> int:
+    task = partial(watch, work=given.work, python=given.python, plugin=given.plugin)
     return over_packages(given.packages or all_packages(), task, jobs=given.jobs)
 
 
@@ -99,6 +106,7 @@ def _compare(given: argparse.Namespace) -> int:
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "build": _build,
     "collect": _collect,
+    "watch": _watch,
     "green": _green,
     "fit": _fit,
     "report": _report,

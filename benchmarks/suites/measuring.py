@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import asdict, dataclass, field
 from math import sqrt
 from posixpath import normpath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.suites.process import run
@@ -123,9 +124,14 @@ def install_plugin(workspace: Workspace, checkout: Path) -> str:
 
 
 def measure(
-    workspace: Workspace, fault: PlantedFault, *, options: Sequence[str], limit_s: float
+    workspace: Workspace,
+    fault: PlantedFault,
+    *,
+    options: Sequence[str],
+    limit_s: float,
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Row:
-    """Run the suite on the faulty tree without and with the plugin."""
+    """Run the suite on the faulty tree without and with the plugin, this with ``environment``."""
     workspace.plant(fault.texts)
     compiled = [str(workspace.python), "-m", "compileall", "-q", *fault.texts]
     subprocess.run(compiled, cwd=workspace.tree, check=True, capture_output=True)
@@ -134,10 +140,13 @@ def measure(
     to_report = ("--bayesloc", COLD, f"--bayesloc-report=json:{report}", *options)
     workspace.home.mkdir(exist_ok=True)
     ran, states = [], []
-    for name, given in (("plain", ("-p", "no:bayesloc")), ("bayesloc", to_report)):
-        log, home = workspace.root / f"{name}.log", {"HOME": str(workspace.home)}
-        command = workspace.pytest(*given)
-        ran.append(run(command, cwd=workspace.tree, limit_s=limit_s, log=log, env=home))
+    home = {"HOME": str(workspace.home)}
+    for name, given, env in (
+        ("plain", ("-p", "no:bayesloc"), home),
+        ("bayesloc", to_report, {**environment, **home}),
+    ):
+        log, command = workspace.root / f"{name}.log", workspace.pytest(*given)
+        ran.append(run(command, cwd=workspace.tree, limit_s=limit_s, log=log, env=env))
         states.append(workspace.state())
     plain, ours = ran
     result, unreadable = _read(report)
