@@ -52,6 +52,7 @@ def watch(name: str, *, work: Path, python: Path, plugin: Path) -> str:
     finally:
         workspace.restore()
     write_rows(name, rows.values())
+    SHOWN.mkdir(parents=True, exist_ok=True)
     write_json(SHOWN / f"{name}.json", shown)
     troubles = [f"{row['where']}: {trouble}" for row in shown for trouble in row["troubles"]]
     n_refused = sum(row["n_refused"] for row in shown)
