@@ -3,6 +3,7 @@
     python -m benchmarks.bugs mine [NAME ...]       find them in clones of public histories, hours
     python -m benchmarks.bugs collect [NAME ...]    run the plugin on each, hours
     python -m benchmarks.bugs pack [NAME ...]       keep what it saw, with figures of texts, minutes
+    python -m benchmarks.bugs show [NAME ...]       each as a user runs it, an hour
     python -m benchmarks.bugs report                what comes out, a minute
 
 ``benchmarks/README.md`` says what is done and what the figures mean.
@@ -21,6 +22,7 @@ from benchmarks.bugs.mining import mine
 from benchmarks.bugs.reporting import report
 from benchmarks.bugs.repositories import NAMES, PARTS, is_sealed
 from benchmarks.bugs.rows import pack
+from benchmarks.bugs.shown import show
 from benchmarks.faults.pool import over
 from benchmarks.faults.split import VALIDATE
 
@@ -44,6 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "mine": partial(mine, **common, python=python, most=given.most, tries=given.tries),
         "collect": partial(collect, **common, python=python, inspect=given.inspect),
         "pack": partial(pack, **common),
+        "show": partial(show, **common, python=python),
     }
     return over(names, tasks[given.command], jobs=given.jobs)
 
@@ -55,7 +58,7 @@ def _arguments() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("command", choices=("mine", "collect", "pack", "report"))
+    add("command", choices=("mine", "collect", "pack", "show", "report"))
     add("names", nargs="*", metavar="NAME", help="owner/name of the table; all if none is given")
     add("--clones", type=Path, metavar="DIR", help="git directories, owner+name/repo")
     add("--work", type=Path, metavar="DIR", help="outside the checkout")

@@ -7,6 +7,7 @@ import json
 import shutil
 import time
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.bugs.checkout import Checkout
@@ -17,7 +18,9 @@ from benchmarks.suites.process import run
 from benchmarks.suites.workspace import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from benchmarks.suites.process import Finished
 
 PROBE = Path(__file__).resolve().parents[1] / "faults" / "probe"
 N_INSPECTED = 8
@@ -60,27 +63,15 @@ def collected(
 ) -> dict[str, Any]:
     """The row of one bug: its tests' files, on the tree before the fix as one fresh commit."""
     before = lay_out(checkout, bug)
-    to, report = checkout.tree.parent / "groups.json", checkout.tree.parent / "report.json"
+    to = checkout.tree.parent / "groups.json"
     to.unlink(missing_ok=True)
-    files = sorted({node_id.partition("::")[0] for node_id in bug["failing"]})
-    ran = run(
-        checkout.pytest(
-            "-p",
-            "bayesloc_rows",
-            *(INSPECTED if inspect else AT_HAND),
-            f"--bayesloc-report=json:{report}",
-            *files,
-        ),
-        cwd=checkout.tree,
-        limit_s=LIMIT_S,
-        log=checkout.tree.parent / "rows.log",
-        env=checkout.environment(PROBE)
-        | {
-            "BAYESLOC_ROWS": str(to),
-            "BAYESLOC_TEXTS": str(texts_to),
-            "BAYESLOC_N_INSPECTED": str(N_INSPECTED),
-        },
-    )
+    given = ("-p", "bayesloc_rows", *(INSPECTED if inspect else AT_HAND))
+    environment = {
+        "BAYESLOC_ROWS": str(to),
+        "BAYESLOC_TEXTS": str(texts_to),
+        "BAYESLOC_N_INSPECTED": str(N_INSPECTED),
+    }
+    ran, _ = run_tests_of(checkout, bug, given, environment)
     groups = json.loads(to.read_text("utf-8")) if to.is_file() else []
     after = {file: checkout.text(bug["commit"], file) for file in bug["sources"]}
     return {
@@ -94,6 +85,31 @@ def collected(
         "plain_cpu_s": bug["plain_cpu_s"],
         "groups": groups,
     }
+
+
+def run_tests_of(
+    checkout: Checkout,
+    bug: Mapping[str, Any],
+    options: Sequence[str],
+    environment: Mapping[str, str] = MappingProxyType({}),
+    *,
+    plain: bool = False,
+) -> tuple[Finished, dict[str, Any]]:
+    """Run the files of a bug's tests on the tree as it is; how it went, and the JSON report.
+
+    A ``plain`` run is one without the plugin, and has no report.
+    """
+    report = checkout.tree.parent / "report.json"
+    report.unlink(missing_ok=True)
+    files = sorted({node_id.partition("::")[0] for node_id in bug["failing"]})
+    ran = run(
+        checkout.pytest(*options, *([] if plain else [f"--bayesloc-report=json:{report}"]), *files),
+        cwd=checkout.tree,
+        limit_s=LIMIT_S,
+        log=checkout.tree.parent / "rows.log",
+        env={**checkout.environment(PROBE), **environment},
+    )
+    return ran, json.loads(report.read_text("utf-8")) if report.is_file() else {}
 
 
 def places(bug: Mapping[str, Any]) -> list[tuple[str, str]]:

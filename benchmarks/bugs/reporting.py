@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from benchmarks.bugs.rows import rows
+from benchmarks.bugs.shown import table
 from benchmarks.faults.replay import Setting
 from benchmarks.faults.reporting import SOURCES, claims, orderings
 from benchmarks.faults.scoring import PRIOR, interval, judge, summary, top
@@ -27,6 +28,8 @@ def report(part: str, *, ablation: bool = False) -> None:
     judged = judged_part(part, Setting())
     print(f"{part}: {len(judged)} bugs of {len({item.package for item in judged})} repositories\n")
     print("\n".join(orderings(judged)))
+    print("\n### As a user runs them\n")
+    print("\n".join(table(part)))
     print("\n### Claims\n")
     print("\n".join(claims(judged, {"all": judged})))
     if ablation:

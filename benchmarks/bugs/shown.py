@@ -1,0 +1,98 @@
+"""Each bug as a user would run it: what the answer says first, and what it costs."""
+
+from __future__ import annotations
+
+import json
+import time
+from posixpath import normpath
+from statistics import quantiles
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.bugs.checkout import Checkout
+from benchmarks.bugs.collecting import lay_out, places, run_tests_of
+from benchmarks.bugs.mining import DATA, clone_of, read_bugs
+from benchmarks.bugs.repositories import NAMES, part_of_repository
+from benchmarks.suites.measuring import COLD
+from benchmarks.suites.scores import TOP, Standing, standing
+from benchmarks.suites.workspace import write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+SHOWN = DATA / "shown"
+SURE = 0.9
+
+
+def show(name: str, *, clones: Path, work: Path, python: Path) -> str:
+    """Run the plugin on each bug of a repository, as it comes; what came of it, in words.
+
+    What an earlier run left is kept.
+    """
+    folder = work / name.replace("/", "+")
+    checkout = Checkout(clone_of(name, clones), folder, python)
+    kept = folder / "shown"
+    kept.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    found = []
+    for bug in read_bugs(name):
+        path = kept / f"{bug['commit'][:12]}.json"
+        if not path.is_file():
+            write_json(path, _shown(checkout, bug))
+        found.append(json.loads(path.read_text("utf-8")))
+    SHOWN.mkdir(parents=True, exist_ok=True)
+    if found:
+        write_json(SHOWN / f"{name.replace('/', '+')}.json", found)
+    return f"{len(found)} bugs, {time.monotonic() - began:.0f} s"
+
+
+def _shown(checkout: Checkout, bug: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the first place at fault stands, what is claimed, and what the runs cost."""
+    lay_out(checkout, bug)
+    plain, _ = run_tests_of(checkout, bug, ("-p", "no:bayesloc"), plain=True)
+    ran, result = run_tests_of(checkout, bug, ("--bayesloc", COLD))
+    guilty = set(places(bug))
+    ranking = result.get("ranking", [])
+    scores = [row["posterior"] for row in ranking]
+    right = [(normpath(row["file"]), row["qualname"]) in guilty for row in ranking]
+    stands = (standing(scores, n) for n, is_right in enumerate(right) if is_right)
+    best = min(stands, key=lambda one: one.rank, default=None)
+    return {
+        "commit": bug["commit"],
+        "first": best and best.first,
+        "last": best and best.last,
+        "n_places": len(ranking),
+        "claim": scores[0] if scores else 0.0,
+        "right": bool(right and right[0]),
+        "n_inspections": len(result.get("inspections", ())),
+        "plain_cpu_s": round(plain.cpu_s, 2),
+        "cpu_s": round(ran.cpu_s, 2),
+        "seconds": round(ran.seconds - plain.seconds, 2),
+    }
+
+
+def table(part: str) -> Iterator[str]:
+    """What the kept runs of one part say."""
+    found = [
+        one
+        for name in NAMES
+        if part_of_repository(name) == part
+        for path in [SHOWN / f"{name.replace('/', '+')}.json"]
+        if path.is_file()
+        for one in json.loads(path.read_text("utf-8"))
+    ]
+    if len(found) < 2:
+        yield "none was run: `python -m benchmarks.bugs show`"
+        return
+    stands = [
+        Standing(first=one["first"], last=one["last"], n_rows=one["n_places"])
+        for one in found
+        if one["first"]
+    ]
+    shares = [100 * sum(s.p_within(k) for s in stands) / len(found) for k in TOP]
+    sure = [one["right"] for one in found if one["claim"] >= SURE]
+    cost = sorted(one["cpu_s"] - one["plain_cpu_s"] for one in found)
+    tenths = quantiles(cost, n=10, method="inclusive")
+    yield f"{len(found)} bugs, as shown: " + " / ".join(f"{share:.1f}" for share in shares)
+    yield f"{SURE} or more is claimed for {len(sure)}, and right for {sum(sure)}"
+    yield f"CPU s above the plain run: median {tenths[4]:.1f}, 90th percentile {tenths[8]:.1f}"
