@@ -1,4 +1,4 @@
-"""The workflows of docs/ci.md, and our own, are what linters of other people take."""
+"""The workflows of the pages on CI, and our own, are what linters of other people take."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ import yaml
 from pytest_bayesloc.options.option import AUTO, RECORD, REPORT_KINDS
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+TEXT = "".join(
+    (ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("ci.md", "ci-reference.md")
+)
 #: By the path that their first line names.
 BLOCKS = dict(re.findall(r"```yaml\n# (\S+)\n(.*?)```", TEXT, re.DOTALL))
 OF_GITHUB = sorted(path for path in BLOCKS if path.startswith(".github/workflows/"))
