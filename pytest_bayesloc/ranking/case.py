@@ -183,9 +183,9 @@ class Case:
 
     @property
     def shares(self) -> Mapping[Location, float]:
-        """Beliefs by spectrum, traceback, test code and names alone, as shares of the highest."""
+        """Beliefs by spectrum, traceback, test code and words alone, as shares of the highest."""
         if self._shares is None:  # inspections alone ask for them
-            told = (item for item in self.evidence if item.outcome in LOG_RATIOS)
+            told = (e for e in self.evidence if e.outcome in LOG_RATIOS or e.source == "names")
             static = MODELS[self.model](self.prior).update_all(told).probabilities
             highest = max(static.values(), default=1.0)
             self._shares = {where: p / highest for where, p in static.items()}

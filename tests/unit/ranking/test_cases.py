@@ -26,7 +26,7 @@ from pytest_bayesloc.ranking.case import NOT_INSPECTED, Case
 from pytest_bayesloc.ranking.evidence.judgements import passing_edit
 from pytest_bayesloc.ranking.faults import combine, fault_of
 from pytest_bayesloc.ranking.groups import divided, open_groups
-from pytest_bayesloc.ranking.likelihoods import likelihood, repair_likelihood, weigh
+from pytest_bayesloc.ranking.likelihoods import likelihood, of_ratio, repair_likelihood, weigh
 from pytest_bayesloc.spectrum.sources import Sources
 from tests.fakes.case import case_of, frame_in
 
@@ -369,6 +369,13 @@ def test_what_changed_does_not_make_a_repair_elsewhere_tell_more() -> None:
 
     assert case.belief.p(FEE) < 0.01
     assert case.shares[FEE] == pytest.approx(0.1)
+
+
+def test_words_count_in_how_low_the_belief_was() -> None:
+    outcome, learned = StaticOutcome.TEXT_SHARED, of_ratio(5.0)
+    told = weigh("single-fault", outcome, FEE, source="names", learned=learned)
+
+    assert likely_and_not("single-fault", told).shares[FEE] == pytest.approx(0.5)
 
 
 def test_reference_model_keeps_to_its_table() -> None:
