@@ -2,6 +2,7 @@
 
     python -m benchmarks.faults build [PACKAGE ...]      plant the faults, hours
     python -m benchmarks.faults collect [PACKAGE ...]    run the plugin on each, hours
+    python -m benchmarks.faults texts [PACKAGE ...]      give rows figures of texts, minutes
     python -m benchmarks.faults watch [PACKAGE ...]      each as a user runs it, watched, hours
     python -m benchmarks.faults green [PACKAGE ...]      the same after a green run, hours
     python -m benchmarks.faults fit                      the model's numbers anew, a minute
@@ -30,6 +31,8 @@ from benchmarks.faults.reporting import digest, report
 from benchmarks.faults.side_by_side import Asked, compare
 from benchmarks.faults.smoke import smoke
 from benchmarks.faults.split import PARTS, VALIDATE, all_packages
+from benchmarks.faults.storage import with_rows
+from benchmarks.faults.texts import add_texts
 from benchmarks.faults.watched import watch
 
 if TYPE_CHECKING:
@@ -60,8 +63,15 @@ def _collect(given: argparse.Namespace) -> int:
     return over_packages(given.packages or all_packages(), task, jobs=given.jobs)
 
 
+def _texts(given: argparse.Namespace) -> int:
+    task = partial(add_texts, work=given.work, python=given.python)
+    return over_packages(given.packages or with_rows(), task, jobs=given.jobs)
+
+
 def _watch(given: argparse.Namespace) -> int:
-    task = partial(watch, work=given.work, python=given.python, plugin=given.plugin)
+    task = partial(
+        watch, work=given.work, python=given.python, plugin=given.plugin, most=given.most
+    )
     return over_packages(given.packages or all_packages(), task, jobs=given.jobs)
 
 
@@ -106,6 +116,7 @@ def _compare(given: argparse.Namespace) -> int:
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "build": _build,
     "collect": _collect,
+    "texts": _texts,
     "watch": _watch,
     "green": _green,
     "fit": _fit,
@@ -130,6 +141,7 @@ def _arguments() -> argparse.ArgumentParser:
     add("--python", type=Path, default=Path(sys.executable), metavar="PY")
     add("--plugin", type=Path, default=CHECKOUT, metavar="DIR", help="checkout that is measured")
     add("--jobs", type=int, default=2, metavar="N", help="packages worked on at a time (2)")
+    add("--most", type=int, default=13, metavar="N", help="faults of a kind that watch runs (13)")
     add("--part", choices=PARTS, default=VALIDATE, help="what report is about (validate)")
     add("--git-alone", action="store_true", help="green remembers no run, and has git alone")
     add("--without", action="append", default=[], metavar="KIND", help="evidence green leaves out")

@@ -42,5 +42,10 @@ def read_packed(path: Path) -> Iterator[dict[str, Any]]:
 
 def packages(part: str) -> list[str]:
     """The packages of one part that have rows."""
-    with_rows = {path.name.removesuffix(".jsonl.xz") for path in ROWS.glob("*.jsonl.xz")}
-    return [name for name in packages_of(part) if name in with_rows]
+    known = set(with_rows())
+    return [name for name in packages_of(part) if name in known]
+
+
+def with_rows() -> list[str]:
+    """The packages that have rows."""
+    return sorted(path.name.removesuffix(".jsonl.xz") for path in ROWS.glob("*.jsonl.xz"))

@@ -9,7 +9,6 @@ import subprocess
 from dataclasses import asdict, dataclass, field
 from math import sqrt
 from posixpath import normpath
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.suites.process import run
@@ -124,14 +123,9 @@ def install_plugin(workspace: Workspace, checkout: Path) -> str:
 
 
 def measure(
-    workspace: Workspace,
-    fault: PlantedFault,
-    *,
-    options: Sequence[str],
-    limit_s: float,
-    environment: Mapping[str, str] = MappingProxyType({}),
+    workspace: Workspace, fault: PlantedFault, *, options: Sequence[str], limit_s: float
 ) -> Row:
-    """Run the suite on the faulty tree without and with the plugin, this with ``environment``."""
+    """Run the suite on the faulty tree without and with the plugin."""
     workspace.plant(fault.texts)
     compiled = [str(workspace.python), "-m", "compileall", "-q", *fault.texts]
     subprocess.run(compiled, cwd=workspace.tree, check=True, capture_output=True)
@@ -140,13 +134,10 @@ def measure(
     to_report = ("--bayesloc", COLD, f"--bayesloc-report=json:{report}", *options)
     workspace.home.mkdir(exist_ok=True)
     ran, states = [], []
-    home = {"HOME": str(workspace.home)}
-    for name, given, env in (
-        ("plain", ("-p", "no:bayesloc"), home),
-        ("bayesloc", to_report, {**environment, **home}),
-    ):
-        log, command = workspace.root / f"{name}.log", workspace.pytest(*given)
-        ran.append(run(command, cwd=workspace.tree, limit_s=limit_s, log=log, env=env))
+    for name, given in (("plain", ("-p", "no:bayesloc")), ("bayesloc", to_report)):
+        log, home = workspace.root / f"{name}.log", {"HOME": str(workspace.home)}
+        command = workspace.pytest(*given)
+        ran.append(run(command, cwd=workspace.tree, limit_s=limit_s, log=log, env=home))
         states.append(workspace.state())
     plain, ours = ran
     result, unreadable = _read(report)

@@ -212,15 +212,32 @@ def prepare(subject: Subject, *, work: Path, python: Path) -> Workspace:
     source = package_folder(tree, subject.import_name).relative_to(tree).as_posix()
     workspace = Workspace(subject=subject, root=root, tree=tree, python=venv, source=source)
     if not ready.exists():
-        workspace.git("init", "-q")
-        exclude = tree / ".git" / "info" / "exclude"
-        exclude.write_text("\n".join((*IGNORED, "")), encoding="utf-8")
-        workspace.git("add", "-A")
-        workspace.git("commit", "-qm", f"{subject} as published")
-        workspace.git("tag", BASE)
+        _keep_as_published(workspace)
         ready.touch()
     workspace.restore()
     return replace(workspace, baseline=_baseline(workspace))
+
+
+def sources_alone(subject: Subject, *, work: Path, python: Path) -> Workspace:
+    """A workspace that can be read and changed, and runs nothing; made anew each time."""
+    root = work / "sources" / f"{subject.name}-{subject.version}"
+    tree = root / "tree"
+    shutil.rmtree(root, ignore_errors=True)
+    shutil.copytree(unpacked(subject.name, subject.version, work=work, python=python), tree)
+    source = package_folder(tree, subject.import_name).relative_to(tree).as_posix()
+    workspace = Workspace(subject=subject, root=root, tree=tree, python=python, source=source)
+    _keep_as_published(workspace)
+    return workspace
+
+
+def _keep_as_published(workspace: Workspace) -> None:
+    """Make the tree a repository of one commit."""
+    workspace.git("init", "-q")
+    exclude = workspace.tree / ".git" / "info" / "exclude"
+    exclude.write_text("\n".join((*IGNORED, "")), encoding="utf-8")
+    workspace.git("add", "-A")
+    workspace.git("commit", "-qm", f"{workspace.subject} as published")
+    workspace.git("tag", BASE)
 
 
 def unpacked(name: str, version: str, *, work: Path, python: Path) -> Path:
