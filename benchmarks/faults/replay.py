@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.evidence import Evidence, Outcome
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.domain.recording import ValueFlow
+    from pytest_bayesloc.domain.recording import HandledError, ValueFlow
     from pytest_bayesloc.inspection.strategy import Budget
 
     Json = Mapping[str, Any]
@@ -259,6 +259,12 @@ class _Fails:
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
         del tests, limit_s
         return ()
+
+    def caught(
+        self, tests: Sequence[str], *, limit_s: float
+    ) -> Mapping[str, tuple[HandledError, ...]]:
+        del tests, limit_s
+        return {}
 
     def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
         del tests, limit_s

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.recording import Recording, ValueFlow
+    from pytest_bayesloc.domain.recording import HandledError, Recording, ValueFlow
 
 T = TypeVar("T")
 
@@ -188,6 +188,11 @@ class Runner(Protocol):
 
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
         """Run failing ``tests`` as they are and follow the value that is wrong in each of them."""
+
+    def caught(
+        self, tests: Sequence[str], *, limit_s: float
+    ) -> Mapping[str, tuple[HandledError, ...]]:
+        """Run ``tests`` as they are; return what code caught in each that ended, and kept in."""
 
     def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
         """Run ``tests`` in this order; return a digest of each shared variable before the last one.

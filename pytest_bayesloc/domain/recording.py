@@ -58,6 +58,26 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HandledError:
+    """An exception that code of the project caught, and that did not leave in any form.
+
+    Attributes:
+        handler: The function that caught it; ``line`` is where its ``except``, its ``with`` or the
+            body of its ``finally`` begins.
+        kind: Name of the exception's type.
+        text: Its message in one line, cut; empty if there is none without running its code.
+        raised: The first function of the project that it was seen in.
+        n: How often this type was caught there in the test.
+    """
+
+    handler: Frame
+    kind: str
+    raised: Frame
+    text: str = ""
+    n: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
     """The calls of several tests.
 

@@ -7,7 +7,7 @@ import os
 from itertools import pairwise
 from math import inf
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pytest
 
@@ -16,6 +16,7 @@ from pytest_bayesloc.rerun.calls import CallTracer
 from pytest_bayesloc.rerun.contents import shared_state
 from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
 from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, put_value
+from pytest_bayesloc.rerun.handled import HandledErrors
 from pytest_bayesloc.rerun.swap import (
     DataOverlay,
     Overlay,
@@ -45,6 +46,17 @@ MAX_FRAMES = 40  # of a traceback, the innermost
 
 
 Frames: TypeAlias = list[tuple[str, int]]
+FLOW = "flow"
+
+
+class Recorder(Protocol):
+    """Notes what happens in one test at a time."""
+
+    def start(self) -> None:
+        """Begin a test."""
+
+    def stop(self) -> Any:  # noqa: ANN401 - JSON values
+        """End it and return what was noted."""
 
 
 class Probe:
@@ -112,7 +124,7 @@ class Child:
         self._current = ""
         self._probe = Probe(lambda: send({"covered": self._current}))
         self._tracer: CallTracer | None = None
-        self._flow: FlowProbe | None = None
+        self._recorders: dict[str, Recorder] = {}  # by the name of what they note of a test
         self._sides: Sides | None = None
         self._name_of: Callable[[str], str] | None = None  # of files whose state is wanted
         self._reports: list[pytest.TestReport] = []
@@ -148,10 +160,14 @@ class Child:
             plugins.register(self._sides, "bayesloc-sides")
         if "targets" in request:
             how = {name: request[name] for name in ("sample", "detailed")}
-            self._tracer = CallTracer(_numbered(request["targets"]), **how)
+            tracer = CallTracer(_numbered(request["targets"]), **how)
+            self._tracer = self._recorders["calls"] = tracer
         if "flow" in request:
-            self._flow = FlowProbe(FileNames(root, request["flow"]).name)
-            plugins.register(self._flow, "bayesloc-flow")
+            flow = self._recorders[FLOW] = FlowProbe(FileNames(root, request["flow"]).name)
+            plugins.register(flow, "bayesloc-flow")
+        if "handled" in request:
+            name = FileNames(root, request["handled"]).name
+            self._recorders["handled"] = HandledErrors(name)
         if "state" in request:
             self._name_of = FileNames(root, request["state"]).name
 
@@ -246,19 +262,15 @@ class Child:
         if self._name_of is not None and following is None:
             self._send({"state": shared_state(self._name_of)})
         self._send({"start": item.nodeid})
-        if self._tracer is not None:
-            self._tracer.start()
-        if self._flow is not None:
-            self._flow.start()
+        for recorder in self._recorders.values():
+            recorder.start()
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         finally:
-            calls = self._tracer.stop() if self._tracer is not None else None
-            flow = self._flow.stop() if self._flow is not None else None
-        if calls is not None:
-            self._send({"calls": calls, "of": item.nodeid})
-        if flow:
-            self._send({"flow": flow, "of": item.nodeid})
+            noted = {name: recorder.stop() for name, recorder in self._recorders.items()}
+        for name, seen in noted.items():
+            if seen or name != FLOW:
+                self._send({name: seen, "of": item.nodeid})
         failed = next((report for report in self._reports if report.failed), None)
         skipped = not self._reports or any(report.skipped for report in self._reports)
         verdict = "fail" if failed else "not-run" if skipped else "pass"

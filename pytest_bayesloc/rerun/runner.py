@@ -10,7 +10,7 @@ from msgspec import MsgspecError, convert
 
 from pytest_bayesloc.domain.errors import LostError
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
-from pytest_bayesloc.domain.recording import Call, Recording, Value, ValueFlow
+from pytest_bayesloc.domain.recording import Call, HandledError, Recording, Value, ValueFlow
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.aside import AsideError
@@ -143,8 +143,7 @@ class ServerRunner:
     @_question
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
         """Run ``tests`` as they are and follow the value that is wrong in each of them."""
-        files = {self.transport.path_of(file): file for file in self._texts}
-        request: Message = {"tests": list(tests), "limit_s": limit_s, "flow": files}
+        request: Message = {"tests": list(tests), "limit_s": limit_s, "flow": self._names()}
         messages = self._ask(request)
         rerun = _rerun_of(messages, tests, "fork", self.transport.workspaces.here)
         return [
@@ -161,13 +160,21 @@ class ServerRunner:
         ]
 
     @_question
+    def caught(
+        self, tests: Sequence[str], *, limit_s: float
+    ) -> Mapping[str, tuple[HandledError, ...]]:
+        """Run ``tests`` as they are and note the exceptions that the project's code catches."""
+        request: Message = {"tests": list(tests), "limit_s": limit_s, "handled": self._names()}
+        handled = {m["of"]: m["handled"] for m in self._ask(request) if "handled" in m}
+        return convert(handled, dict[str, tuple[HandledError, ...]])
+
+    @_question
     def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
         """Run ``tests`` and return a digest of each shared variable just before the last one.
 
         None is known where no process is forked: objects can't be told apart by identity then.
         """
-        files = {self.transport.path_of(file): file for file in self._texts}
-        request: Message = {"tests": list(tests), "limit_s": limit_s, "state": files}
+        request: Message = {"tests": list(tests), "limit_s": limit_s, "state": self._names()}
         messages = self._ask_warm(request)
         state: Mapping[str, str] = _last(messages or (), "state").get("state", {})
         return state
@@ -207,6 +214,10 @@ class ServerRunner:
         server, self._warm = self._warm, None
         if server is not None:
             server.end()
+
+    def _names(self) -> Mapping[str, str]:
+        """The names of files that hold a target, by their paths where the tests run."""
+        return {self.transport.path_of(file): file for file in self._texts}
 
     def _unit(self, location: Location) -> Unit | None:
         text = self._texts.get(location.file)

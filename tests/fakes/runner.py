@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.domain.recording import ValueFlow
+    from pytest_bayesloc.domain.recording import HandledError, ValueFlow
 
     Answer = Callable[[InspectionPatch | None, str], TestRun]
 
@@ -32,8 +32,10 @@ class FakeRunner:
         answer: How a test goes under a patch (None: as it is).
         recording: What every recording gives.
         flows: What every request to follow values gives.
+        handled: Per test, the exceptions that code catches in it.
         states: Per tests that run, the shared state before the last one.
         followed: Per such request, the tests.
+        watched: Per request for what is caught, the tests.
         dies_at: Number of the re-run (from 1) at which the server dies; 0: never.
         n_swapped: Functions replaced by a patch.
         seconds: What each re-run takes.
@@ -49,8 +51,10 @@ class FakeRunner:
     answer: Answer = lambda _patch, _test: FAILED
     recording: Recording = field(default_factory=Recording)
     flows: Sequence[ValueFlow] = ()
+    handled: Mapping[str, tuple[HandledError, ...]] = field(default_factory=dict)
     states: Mapping[tuple[str, ...], Mapping[str, str]] = field(default_factory=dict)
     followed: list[tuple[str, ...]] = field(default_factory=list)
+    watched: list[tuple[str, ...]] = field(default_factory=list)
     dies_at: int = 0
     n_swapped: int = 1
     seconds: float = 0.5
@@ -95,6 +99,13 @@ class FakeRunner:
         self.followed.append(tuple(tests))
         self.limits.append(limit_s)
         return self.flows
+
+    def caught(
+        self, tests: Sequence[str], *, limit_s: float
+    ) -> Mapping[str, tuple[HandledError, ...]]:
+        self.watched.append(tuple(tests))
+        self.limits.append(limit_s)
+        return {node_id: self.handled.get(node_id, ()) for node_id in tests}
 
     def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
         self.limits.append(limit_s)
