@@ -40,7 +40,7 @@ def report(part: str, *, ablation: bool = False) -> None:
 def _ablation(part: str) -> Iterator[str]:
     yield "| without | Top-1 | Top-3 | Top-5 | Top-10 |"
     yield "|---|---|---|---|---|"
-    for without in ("", *SOURCES[:6]):
+    for without in ("", *SOURCES[:7]):
         judged = judged_part(part, Setting(without=frozenset({without} - {""})))
         shares = " | ".join(f"{share:.1f}" for share in summary(judged, PRIOR)[:4])
         first = interval(judged, top(PRIOR, 1))

@@ -12,7 +12,7 @@ from functools import cached_property
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.evidence import OUTCOMES, InspectionOutcome
+from pytest_bayesloc.domain.evidence import OUTCOMES, InspectionOutcome, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Role
 from pytest_bayesloc.domain.inspection import Effect, Finding, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import MODULE, Location
@@ -25,6 +25,7 @@ from pytest_bayesloc.inspection.strategies.values import Returns, revised
 from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
 from pytest_bayesloc.ranking.belief import ModelChoice, joint_prior
 from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.ranking.evidence.swallowed import SOURCE as SWALLOWED
 from pytest_bayesloc.ranking.evidence.test_code import is_most, side_evidence
 from pytest_bayesloc.ranking.evidence.text import Said, Terms, text_evidence, text_terms
 from pytest_bayesloc.ranking.likelihoods import weigh
@@ -42,8 +43,10 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]
 
 LOCALS = ".<locals>."
+TRACEBACK = "traceback"
 #: Evidence that is taken from the rows; the rest is made anew from what the rows say.
-AS_COLLECTED = frozenset({"traceback", "guard", "origin", "support"})
+AS_COLLECTED = frozenset({TRACEBACK, "guard", "origin", "support", SWALLOWED})
+_KEPT = (TRACEBACK, SWALLOWED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +168,13 @@ class Problem:
             model=model,
         )
 
+    def _absent_swallowers(self, model: str) -> list[Evidence]:
+        """What speaks for them, being in no traceback, where nobody knows that they swallowed."""
+        of = {source: {n for n, s, _ in self.raw["evidence"] if s == source} for source in _KEPT}
+        absent = of[SWALLOWED] - of[TRACEBACK] if of[TRACEBACK] else ()
+        outcome = StaticOutcome.NOT_IN_TRACEBACK
+        return [weigh(model, outcome, self.locations[n], source=TRACEBACK) for n in sorted(absent)]
+
     def recording(self) -> Recording:
         """Of each recorded function, its last call in each failing test, and which it calls."""
         calls: dict[str, list[Call]] = defaultdict(list)
@@ -180,10 +190,11 @@ class Problem:
     def case(self, setting: Setting) -> Case:
         """What the loop starts from."""
         belief = joint_prior(self.spectrum, setting.formula, self.roles(), model=setting.model)
+        told = self.first_evidence(setting.model)
+        if SWALLOWED in setting.without:
+            told += self._absent_swallowers(setting.model)
         evidence = [
-            item
-            for item in self.first_evidence(setting.model)
-            if item.location in belief and item.source not in setting.without
+            item for item in told if item.location in belief and item.source not in setting.without
         ]
         failures = [
             Failure(node_id=node_id, phase="call", exc_type="", message="")

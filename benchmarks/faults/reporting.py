@@ -47,6 +47,7 @@ SOURCES = (
     "traceback",
     "guard",
     "origin",
+    "swallowed",
     "tests",
     "names",
     "support",

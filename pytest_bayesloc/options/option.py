@@ -40,6 +40,7 @@ PARTS = (
     "traceback",
     "guard",
     "origin",
+    "swallowed",
     "tests",
     "names",
     "changed",

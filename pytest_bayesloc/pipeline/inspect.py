@@ -18,6 +18,7 @@ from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants
+from pytest_bayesloc.inspection.strategies.swallowed import Swallowed
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.inspection.strategies.values import Constants, Returns
 from pytest_bayesloc.inspection.strategy import Limits
@@ -194,6 +195,7 @@ def _strategies(
     strategies: list[InspectionStrategy] = [
         older_code,
         FollowValues(context.sources.map),
+        Swallowed(context.sources.map),
         Assertions(partial(_assertions, context)),
         Mutants(partial(_mutants, context)),
         Returns(partial(_replaceable, context)),

@@ -24,6 +24,7 @@ from pytest_bayesloc.ranking.belief import MODELS, Belief, ModelChoice
 from pytest_bayesloc.ranking.evidence.failures import guard_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.invariants import Invariant
+from pytest_bayesloc.ranking.evidence.swallowed import without_absence
 from pytest_bayesloc.ranking.fitted import LOG_RATIOS
 from pytest_bayesloc.ranking.formulas import scorer
 from pytest_bayesloc.ranking.likelihoods import (
@@ -277,7 +278,17 @@ class Case:
         others = (e for e in self.evidence if e.source != "guard")
         kept = (e for e in others if e.outcome not in _RAISED_ITSELF)
         told = guard_evidence(guard, model=self.model)
-        self.evidence = (*self._admissible(told, self.prior), *kept)
+        self._begin_with((*self._admissible(told, self.prior), *kept))
+
+    def retell(self, source: str, evidence: Iterable[Evidence]) -> None:
+        """Put ``evidence`` in the place of what ``source`` said before it knew more."""
+        told = (e for e in self._admissible(evidence, self.prior) if e.log_ratio)
+        others = (e for e in self.evidence if e.source != source)
+        self._begin_with(without_absence((*told, *others)))
+
+    def _begin_with(self, evidence: Iterable[Evidence]) -> None:
+        """Weigh ``evidence`` instead of what needed no inspection so far, then the inspections."""
+        self.evidence = tuple(evidence)
         self._weigh_anew()
         for inspection in self.inspections:
             self.admit(inspection.target)

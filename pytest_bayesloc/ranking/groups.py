@@ -30,6 +30,7 @@ from pytest_bayesloc.ranking.evidence.failures import (
 )
 from pytest_bayesloc.ranking.evidence.guards import Guard, raises_alone, refusals
 from pytest_bayesloc.ranking.evidence.provenance import unset_attributes
+from pytest_bayesloc.ranking.evidence.swallowed import executed_handlers, without_absence
 from pytest_bayesloc.ranking.evidence.test_code import (
     code_raised,
     in_traceback,
@@ -170,13 +171,16 @@ def _group(
         model=model.belief,
     )
     support = support_evidence(failures, code, model=model.belief)
-    every = (*raised, *own, *told, *called, *recent, *support)
+    caught = executed_handlers(
+        spectrum, failures, sources.map, sources.locate_frame, model=model.belief
+    )
+    every = (*raised, *own, *caught, *told, *called, *recent, *support)
     known = (e for e in every if e.location in belief and e.source not in model.without)
     return Case(
         failures=tuple(failures),
         spectrum=spectrum,
         prior=belief,
-        evidence=tuple(e for e in known if e.log_ratio),
+        evidence=tuple(e for e in without_absence(known) if e.log_ratio),
         guard=guard,
         own_errors=origins,
         roles=tests,

@@ -65,6 +65,13 @@ _CHANGES: Mapping[Outcome, Likelihood] = {
     ChangeOutcome.UNCHANGED_SINCE_GREEN: (0.01, 0.95),
 }
 
+#: An exception that code caught in failing tests alone: of the function that caught it, and of the
+#: one that raised it, which may be right to. Choices, in nats, until they are fitted.
+_SWALLOWED: Mapping[Outcome, Likelihood] = {
+    StaticOutcome.SWALLOWED_HERE: of_ratio(exp(1.3)),
+    StaticOutcome.RAISED_AND_SWALLOWED: of_ratio(exp(0.8)),
+}
+
 #: The reference table. It knows no other evidence: that is neutral, but for what concerns tests.
 REFERENCE: Mapping[Outcome, Likelihood] = MappingProxyType(
     {
@@ -89,6 +96,7 @@ MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
         InspectionOutcome.CONSTANT_REPAIRS: of_ratio(40.0),
         **_CHANGES,
         **_TESTS,
+        **_SWALLOWED,
         **{outcome: of_ratio(exp(x)) for outcome, x in LOG_RATIOS.items()},
         **CHANCES,
     }
