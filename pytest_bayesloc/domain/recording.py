@@ -66,7 +66,8 @@ class HandledError:
             body of its ``finally`` begins.
         kind: Name of the exception's type.
         text: Its message in one line, cut; empty if there is none without running its code.
-        raised: The first function of the project that it was seen in.
+        raised: The first function of the project that it was seen in; without a file if a test
+            double of ``unittest.mock`` raised it.
         n: How often this type was caught there in the test.
     """
 

@@ -26,6 +26,7 @@ MAX_KINDS = 200  # places and types of a test
 MAX_OPEN = 10_000  # exceptions that may still go on
 MAX_STEPS = 100  # of a traceback
 MAX_CHAIN = 5
+DOUBLES = ("unittest/mock.py", "unittest\\mock.py")
 #: How iteration and generators end: control flow, which Python itself catches.
 ENDS = (StopIteration, StopAsyncIteration, GeneratorExit)
 #: A code object and a line in it.
@@ -43,7 +44,7 @@ class _Flight:
     """An exception from where it was raised, or entered the project, on.
 
     Attributes:
-        raised: The first place of the project that it was seen at.
+        raised: The first place of the project that it was seen at, or that of a test double.
         at: The latest one.
         contexts: The ids of the exceptions that were being handled when it was raised.
         handler: Where it was caught last; None while it goes on.
@@ -89,7 +90,7 @@ class Journal:
             if len(self._flights) >= MAX_OPEN:
                 self._settle_all()
             kind = _qualname(type(error))
-            flight = _Flight(kind, place, place, _ids_of_contexts(error))
+            flight = _Flight(kind, _origin(place, trace), place, _ids_of_contexts(error))
             self._flights[id(error)] = flight
         flight.at, flight.handler = place, None
 
@@ -159,6 +160,16 @@ def _leads_through(trace: TracebackType | None, place: Place) -> bool:
             return True
         trace = trace.tb_next
     return False
+
+
+def _origin(place: Place, trace: TracebackType | None) -> Place:
+    """Return ``place``, or where a test double below it raised."""
+    for _ in range(MAX_STEPS):
+        if trace is None or trace.tb_next is None:
+            break
+        trace = trace.tb_next
+    code = place[0] if trace is None else trace.tb_frame.f_code
+    return (code, 0) if code.co_filename.endswith(DOUBLES) else place
 
 
 def _ids_of_contexts(error: BaseException) -> tuple[int, ...]:

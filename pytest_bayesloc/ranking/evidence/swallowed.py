@@ -176,8 +176,8 @@ def noted_handlers(
 ) -> list[Evidence]:
     """Weigh what failing tests caught in a re-run, and no passing test did in the same line.
 
-    Of functions that caught nothing in the re-run, evidence ``at_hand`` stays. What test code
-    raises is meant to be caught.
+    Of functions that caught nothing in the re-run, evidence ``at_hand`` stays. What test code or
+    a test double raises is meant to be caught.
     """
     seen = {node_id: list(catches(own, read)) for node_id, own in handled.items()}
     passing = handled.keys() - set(failing)
@@ -188,7 +188,7 @@ def noted_handlers(
     looked_at: set[Location] = set()
     for catch, error in (pair for node_id in failing for pair in seen.get(node_id, ())):
         looked_at.add(catch.location)
-        origin = unit_of_frame(error.raised, read)
+        origin = unit_of_frame(error.raised, read) if error.raised.file else None
         is_of_test = origin is None or origin.location.is_test
         if is_of_test or catch in ordinary or not _is_compared(catch, spectrum, compared):
             continue

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
@@ -90,6 +91,7 @@ def test_handler_of_some_types_is_named_with_them() -> None:
     ("text", "lines", "passing", "left_at"),
     [
         pytest.param(BROAD, {3: BOTH, 4: BOTH, 5: BOTH}, GOOD, 0, id="passing tests do"),
+        pytest.param(BROAD, {2: BAD, 4: BOTH, 5: BOTH}, GOOD, 0, id="passing tests do as well"),
         pytest.param(BROAD, {3: BAD, 4: BAD, 5: BAD}, 0, 0, id="no test passes"),
         pytest.param(BROAD, {3: BOTH, 4: BAD}, GOOD, 0, id="of another type"),
         pytest.param(BROAD, {3: BOTH, 4: BAD, 5: BAD}, GOOD, 5, id="it raised"),
@@ -215,6 +217,12 @@ def test_nothing_is_told_where_no_passing_test_was_run_that_may_catch_the_same()
 
 def test_what_test_code_raises_or_catches_is_not_told() -> None:
     assert noted((error(raised=STUB), error(handler=STUB))) == {}
+
+
+def test_what_a_test_double_raises_is_meant_to_be_caught() -> None:
+    nowhere = replace(frame_in(TAKE), file="")
+
+    assert noted((replace(error(), raised=nowhere),)) == {}
 
 
 def test_evidence_at_hand_stays_where_nothing_was_noted() -> None:

@@ -7,6 +7,7 @@ import sys
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from unittest.mock import Mock
 
 import pytest
 
@@ -30,6 +31,7 @@ class Seen:
     text: str
     raised: str
     n: int = 1
+    is_of_double: bool = False
 
 
 @pytest.fixture(params=WAYS, ids=lambda way: way.__name__.lower())
@@ -53,6 +55,7 @@ def caught(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
                 text=each["text"],
                 raised=each["raised"]["name"].rpartition(".")[2],
                 n=each["n"],
+                is_of_double=not each["raised"]["file"],
             )
             for each in json.loads(json.dumps(raw))
         ]
@@ -243,6 +246,17 @@ def by_foreign_code() -> object:
 
 def test_error_that_foreign_code_catches_is_not_told(caught: Caught) -> None:
     assert caught(by_foreign_code) == []
+
+
+def test_test_double_that_raises_has_no_file(caught: Caught) -> None:
+    double = Mock(side_effect=KeyError("port"))
+
+    def run() -> None:
+        with contextlib.suppress(KeyError):
+            double()
+
+    assert [seen.is_of_double for seen in caught(run)] == [True]
+    assert [seen.is_of_double for seen in caught(lambda: load(EMPTY))] == [False]
 
 
 def deep(n: int = 0) -> int:
