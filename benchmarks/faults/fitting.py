@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.faults.replay import Problem
+    from pytest_bayesloc.domain.failure import Situation
 
     Terms = Mapping[str, float]
     Bounds = tuple[float | None, float | None]
@@ -114,7 +115,10 @@ def _choice(package: str, problem: Problem, weight: float, *, is_real: bool) -> 
 
 
 def terms_of(problem: Problem) -> tuple[dict[str, float], ...]:
-    """Per location, the prior's terms, what it is to the tests, and each outcome seen there."""
+    """Per location, the prior's terms, what it is to the tests, and each outcome seen there.
+
+    Terms of the spectrum, of words and of test code are those of the problem's situation.
+    """
     features = blend_features(problem.spectrum)
     roles = problem.roles()
     said = beside_others(problem.said)
@@ -122,7 +126,10 @@ def terms_of(problem: Problem) -> tuple[dict[str, float], ...]:
     for where in problem.locations:
         own = {**features.get(where, {}), **said.get(where, {})}
         if where in roles:
-            own |= {roles[where].name: 1.0, FEW: 1.0 - fullness(len(features))}
+            own[roles[where].name] = 1.0
+        own = {in_situation(name, problem.situation): value for name, value in own.items()}
+        if where in roles:
+            own[FEW] = 1.0 - fullness(len(features))
         terms.append(own)
     number = {where: n for n, where in enumerate(problem.locations)}
     evidence = (item for item in problem.first_evidence(MODEL) if item.source != "names")
@@ -132,6 +139,11 @@ def terms_of(problem: Problem) -> tuple[dict[str, float], ...]:
         if outcome not in SILENT:
             terms[n][outcome.name] = 1.0
     return tuple(terms)
+
+
+def in_situation(name: str, situation: Situation) -> str:
+    """The name of a term whose weight depends on the situation."""
+    return f"{situation.value}: {name}"
 
 
 def fitted(

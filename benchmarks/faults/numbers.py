@@ -16,6 +16,7 @@ from benchmarks.faults.fitting import (
     choices,
     fitted,
     held_out,
+    in_situation,
     lowered,
     pairs,
     temperature,
@@ -25,7 +26,7 @@ from benchmarks.faults.shares import REAL, SHARES, weights
 from benchmarks.faults.split import FIT, VALIDATE
 from benchmarks.faults.storage import packages, read_rows
 from pytest_bayesloc.domain.evidence import OUTCOMES
-from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.domain.failure import Role, Situation
 from pytest_bayesloc.ranking.belief import ALONE
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ TEXT_TERMS = (
     "class body",
 )
 #: What all planted faults together count beside the real bugs, which count one each: as a share.
-PLANTED_SHARE = 0.5
+PLANTED_SHARE = 1.0
 #: What only inspected, or recorded, locations show: first the usual outcome of each kind, which is
 #: neutral. The outcomes of a kind exclude each other.
 INSPECTED = {
@@ -82,19 +83,22 @@ BLAMED = 0.04
 PENALTY_INSPECTED = 2.0
 
 
+#: Terms that have a weight for each situation.
+_OF_SITUATION = [*PRIOR_TERMS, *TEXT_TERMS, *(role.name for role in Role)]
 _FIRST = [
-    *PRIOR_TERMS,
-    *TEXT_TERMS,
-    *(role.name for role in Role),
+    *(in_situation(name, situation) for situation in Situation for name in _OF_SITUATION),
     *(n for kind in AT_HAND.values() for n in kind),
 ]
 _CHOSEN = {FEW: -ALONE}
 _SIGNS = {
-    "ochiai": FOR,
-    "rank by op2 and ochiai of lines": (None, 0.0),
-    "RAISE_FRAME": FOR,
-    **dict.fromkeys(TEXT_TERMS[:-1], FOR),
-}
+    in_situation(name, situation): within
+    for situation in Situation
+    for name, within in {
+        "ochiai": FOR,
+        "rank by op2 and ochiai of lines": (None, 0.0),
+        **dict.fromkeys(TEXT_TERMS[:-1], FOR),
+    }.items()
+} | {"RAISE_FRAME": FOR}
 
 
 def fit(parts: Sequence[str] = (FIT, VALIDATE)) -> str:
@@ -107,7 +111,8 @@ def fit(parts: Sequence[str] = (FIT, VALIDATE)) -> str:
     # What is claimed has to be true of real bugs.
     heat = temperature([one for one in told if one.choice.is_real] or told, lower)
     learned = learn(found)
-    learned |= {role.name: learned[role.name] - lower for role in Role}
+    roles = [in_situation(role.name, situation) for situation in Situation for role in Role]
+    learned |= {name: learned[name] - lower for name in roles}
     # The distance itself is in nats of the belief that was divided.
     nearness = learned.pop(DISTANCE)
     learned = {name: weight / heat for name, weight in learned.items()}
@@ -132,7 +137,20 @@ def planted(parts: Sequence[str]) -> list[Choice]:
     names = sorted(name for part in parts for name in packages(part))
     rows = {name: [r for r in read_rows(name) if r["kind"] in SHARES] for name in names}
     each = weights([row["kind"] for own in rows.values() for row in own])
-    return [choice for name in names for choice in choices(name, rows[name], each)]
+    found = [choice for name in names for choice in choices(name, rows[name], each)]
+    return [half for choice in found for half in _halved(choice)]
+
+
+def _halved(choice: Choice) -> list[Choice]:
+    """A mistake in a test counts half as one of a new test, half as one of an older test."""
+    if not choice.of_test:
+        return [choice]
+    new, old = (f"{situation.value}: " for situation in (Situation.NEW_TEST, Situation.REGRESSION))
+    terms = tuple(
+        {name.replace(new, old): value for name, value in own.items()} for own in choice.terms
+    )
+    as_new = replace(choice, weight=choice.weight / 2)
+    return [as_new, replace(as_new, terms=terms)]
 
 
 def real(parts: Sequence[str]) -> list[Choice]:
@@ -193,22 +211,35 @@ def _text(
     """The module that the plugin imports."""
     today = datetime.now(tz=timezone.utc).date()
     ratios = {name: weights[name] for kind in AT_HAND.values() for name in kind}
-    roles = {f"Role.{role.name}": weights[role.name] for role in Role}
-    prior = {f'"{name}"': weights[name] for name in PRIOR_TERMS}
-    text = {f'"{name}"': weights[name] for name in TEXT_TERMS}
+    prior = {f'"{name}"': name for name in PRIOR_TERMS}
+    text = {f'"{name}"': name for name in TEXT_TERMS}
+    roles = {f"Role.{role.name}": role.name for role in Role}
     return _MODULE.format(
         date=today,
         said=said,
         names=_wrapped(names),
-        prior=_entries(prior, ".2f"),
-        text=_entries(text, ".2f"),
-        roles=_entries(roles, ".2f"),
+        prior=_of_situations(prior, weights),
+        text=_of_situations(text, weights),
+        roles=_of_situations(roles, weights),
         ratios=_entries({_member(name): w for name, w in ratios.items()}, ".2f"),
         chances="\n".join(
             f"        {_member(name)}: ({max(faulty, LEAST):.4f}, {max(clean, LEAST):.4f}),"
             for name, (faulty, clean) in chances.items()
         ),
         nearness=nearness,
+    )
+
+
+def _of_situations(names: Mapping[str, str], weights: Weights) -> str:
+    """A dictionary for each situation; ``names`` are those of the terms, by their text there."""
+    return "\n".join(
+        f"        Situation.{situation.name}: {{\n"
+        + "".join(
+            f"            {text}: {weights[in_situation(name, situation)]:.2f},\n"
+            for text, name in names.items()
+        )
+        + "        },"
+        for situation in Situation
     )
 
 
@@ -241,24 +272,24 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from pytest_bayesloc.domain.evidence import InspectionOutcome, Outcome, StaticOutcome
-from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.domain.failure import Role, Situation
 
 #: Weights of the blend's terms, in nats.
-PRIOR: Mapping[str, float] = MappingProxyType(
+PRIOR: Mapping[Situation, Mapping[str, float]] = MappingProxyType(
     {{
 {prior}
     }}
 )
 
 #: Weights of what a candidate's text says of what the failing tests say, in nats.
-TEXT: Mapping[str, float] = MappingProxyType(
+TEXT: Mapping[Situation, Mapping[str, float]] = MappingProxyType(
     {{
 {text}
     }}
 )
 
 #: What a piece of test code starts from, in nats, in the same sum.
-TESTS: Mapping[Role, float] = MappingProxyType(
+TESTS: Mapping[Situation, Mapping[Role, float]] = MappingProxyType(
     {{
 {roles}
     }}

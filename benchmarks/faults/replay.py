@@ -12,8 +12,9 @@ from functools import cached_property
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.faults.shares import REAL
 from pytest_bayesloc.domain.evidence import OUTCOMES, InspectionOutcome, StaticOutcome
-from pytest_bayesloc.domain.failure import Failure, Role
+from pytest_bayesloc.domain.failure import Failure, Role, Situation
 from pytest_bayesloc.domain.inspection import Effect, Finding, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.recording import Call, Recording
@@ -78,6 +79,9 @@ class Problem:
 
     def __init__(self, row: Json, group: Json) -> None:
         self.raw = group
+        # Planted code is tested by what was there before; a planted mistake in a test is new.
+        is_new = row["kind"] in {REAL, "test"}
+        self.situation = Situation.NEW_TEST if is_new else Situation.REGRESSION
         self.locations = [_location(entry) for entry in group["locations"]]
         named = {(file, name) for file, name, _ in row["places"]}
         tests = {(file, _outermost(name)) for file, name in named}
@@ -144,7 +148,7 @@ class Problem:
         return [
             *told,
             *self._test_side_evidence(model),
-            *text_evidence(self.said, model=model),
+            *text_evidence(self.said, model=model, situation=self.situation),
         ]
 
     @cached_property
@@ -189,7 +193,13 @@ class Problem:
 
     def case(self, setting: Setting) -> Case:
         """What the loop starts from."""
-        belief = joint_prior(self.spectrum, setting.formula, self.roles(), model=setting.model)
+        belief = joint_prior(
+            self.spectrum,
+            setting.formula,
+            self.roles(),
+            model=setting.model,
+            situation=self.situation,
+        )
         told = self.first_evidence(setting.model)
         if SWALLOWED in setting.without:
             told += self._absent_swallowers(setting.model)

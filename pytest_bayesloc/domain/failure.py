@@ -58,6 +58,17 @@ class Role(str, Enum):
     PART = "part"
 
 
+class Situation(str, Enum):
+    """What is known of the age of failing tests: each situation has numbers of its own.
+
+    In a ``REGRESSION`` the tests are known to be as they were before the last changes. Else they
+    may be new, and state what the code never did.
+    """
+
+    NEW_TEST = "new test"
+    REGRESSION = "regression"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
     """One frame of a traceback, outermost first in a ``Failure``.

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from pytest_bayesloc.domain.errors import EvidenceError
 from pytest_bayesloc.domain.evidence import Evidence
-from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.domain.failure import Role, Situation
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.fitted import PRIOR, TESTS
@@ -110,7 +110,9 @@ def fullness(n_candidates: int) -> float:
 
 
 def blend_prior(
-    spectrum: Spectrum, tests: Mapping[Location, Role] = MappingProxyType({})
+    spectrum: Spectrum,
+    tests: Mapping[Location, Role] = MappingProxyType({}),
+    situation: Situation = Situation.NEW_TEST,
 ) -> dict[Location, float]:
     """Return softmax of the weighted features, and of what ``fitted.TESTS`` says of test code.
 
@@ -121,9 +123,10 @@ def blend_prior(
     """
     features = blend_features(spectrum)
     lower = ALONE * (1.0 - fullness(len(features)))
-    logits = {where: TESTS[role] - lower for where, role in tests.items()}
+    weights = PRIOR[situation]
+    logits = {where: TESTS[situation][role] - lower for where, role in tests.items()}
     for where, terms in features.items():
-        logits[where] = fsum(PRIOR[name] * value for name, value in terms.items())
+        logits[where] = fsum(weights[name] * value for name, value in terms.items())
     return softmax(logits)
 
 
@@ -175,7 +178,8 @@ def with_tests(
         outside_sum: Leave the code's probabilities as they are, as the reference model does; else
             they are scaled, so that all sum to 1.
     """
-    added = softmax({where: TESTS[role] for where, role in tests.items() if where not in prior})
+    each = TESTS[Situation.NEW_TEST]
+    added = softmax({where: each[role] for where, role in tests.items() if where not in prior})
     if not added:
         return dict(prior)
     mass = TEST_MASS if prior else 1.0
@@ -186,11 +190,16 @@ def with_tests(
 
 
 def joint_prior(
-    spectrum: Spectrum, name: str, tests: Mapping[Location, Role], *, model: str
+    spectrum: Spectrum,
+    name: str,
+    tests: Mapping[Location, Role],
+    *,
+    model: str,
+    situation: Situation = Situation.NEW_TEST,
 ) -> dict[Location, float]:
     """Return the prior ``name`` over code and tests, for the belief model ``model``."""
     if name == BLEND and model != "independent":
-        return blend_prior(spectrum, tests)
+        return blend_prior(spectrum, tests, situation)
     return with_tests(prior(spectrum, name), tests, outside_sum=model == "independent")
 
 

@@ -1,8 +1,8 @@
 """The model's numbers. Written by ``python -m benchmarks.faults fit``, not by hand.
 
 Fitted on 2026-11-28: 131 real bugs of 39 repositories, and
-340 planted faults of 21 packages, which count 0.5 times as much together;
-penalties 1 and 2, tests lowered by 0.00, temperature 1.05.
+340 planted faults of 21 packages, which count 1 times as much together;
+penalties 1 and 2, tests lowered by 0.00, temperature 0.92.
 Packages:
 Delgan/loguru, PyCQA/isort, PyCQA/pyflakes, Pylons/colander, Pylons/webob,
 Python-Markdown/markdown, Textualize/rich, aio-libs/yarl, andialbrecht/sqlparse,
@@ -26,70 +26,101 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from pytest_bayesloc.domain.evidence import InspectionOutcome, Outcome, StaticOutcome
-from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.domain.failure import Role, Situation
 
 #: Weights of the blend's terms, in nats.
-PRIOR: Mapping[str, float] = MappingProxyType(
+PRIOR: Mapping[Situation, Mapping[str, float]] = MappingProxyType(
     {
-        "ochiai": 1.11,
-        "rank by op2 and ochiai of lines": -0.71,
-        "failing tests": 0.02,
-        "fewest passing tests of a line": -0.75,
-        "module body": -0.88,
-        "constructor": -0.72,
-        "lines": 0.68,
+        Situation.NEW_TEST: {
+            "ochiai": 0.17,
+            "rank by op2 and ochiai of lines": -0.51,
+            "failing tests": -0.70,
+            "fewest passing tests of a line": -1.34,
+            "module body": -0.99,
+            "constructor": -1.14,
+            "lines": 0.86,
+        },
+        Situation.REGRESSION: {
+            "ochiai": 1.49,
+            "rank by op2 and ochiai of lines": -1.28,
+            "failing tests": 1.57,
+            "fewest passing tests of a line": -0.15,
+            "module body": -1.43,
+            "constructor": -0.43,
+            "lines": 0.26,
+        },
     }
 )
 
 #: Weights of what a candidate's text says of what the failing tests say, in nats.
-TEXT: Mapping[str, float] = MappingProxyType(
+TEXT: Mapping[Situation, Mapping[str, float]] = MappingProxyType(
     {
-        "name in test": 0.67,
-        "test in name": 0.98,
-        "file in test": 0.45,
-        "test file in place": 1.06,
-        "body says test": 2.72,
-        "literals": 1.33,
-        "class body": -1.09,
+        Situation.NEW_TEST: {
+            "name in test": 1.16,
+            "test in name": 0.89,
+            "file in test": 0.54,
+            "test file in place": 1.49,
+            "body says test": 2.93,
+            "literals": 1.40,
+            "class body": -1.46,
+        },
+        Situation.REGRESSION: {
+            "name in test": 0.34,
+            "test in name": 0.69,
+            "file in test": 0.48,
+            "test file in place": 0.17,
+            "body says test": 1.01,
+            "literals": 0.23,
+            "class body": -1.37,
+        },
     }
 )
 
 #: What a piece of test code starts from, in nats, in the same sum.
-TESTS: Mapping[Role, float] = MappingProxyType(
+TESTS: Mapping[Situation, Mapping[Role, float]] = MappingProxyType(
     {
-        Role.TEST: 1.58,
-        Role.FIXTURE: 0.27,
-        Role.HELPER: 0.15,
-        Role.DATA: -0.08,
-        Role.PART: -1.40,
+        Situation.NEW_TEST: {
+            Role.TEST: 1.39,
+            Role.FIXTURE: 0.08,
+            Role.HELPER: 0.19,
+            Role.DATA: -0.06,
+            Role.PART: -0.60,
+        },
+        Situation.REGRESSION: {
+            Role.TEST: 1.32,
+            Role.FIXTURE: 0.30,
+            Role.HELPER: -0.03,
+            Role.DATA: -0.09,
+            Role.PART: -2.14,
+        },
     }
 )
 
 #: Of what is at hand before any inspection: the log likelihood ratio, in nats.
 LOG_RATIOS: Mapping[Outcome, float] = MappingProxyType(
     {
-        StaticOutcome.RAISE_FRAME: 1.52,
-        StaticOutcome.NOT_IN_TRACEBACK: -0.46,
-        StaticOutcome.CODE_RAISED: -0.08,
-        StaticOutcome.TWIN_PASSES: 0.24,
-        StaticOutcome.TEST_IN_TRACEBACK: 0.77,
+        StaticOutcome.RAISE_FRAME: 1.51,
+        StaticOutcome.NOT_IN_TRACEBACK: -0.45,
+        StaticOutcome.CODE_RAISED: -0.19,
+        StaticOutcome.TWIN_PASSES: 0.14,
+        StaticOutcome.TEST_IN_TRACEBACK: 0.89,
     }
 )
 
 #: Of what inspections show: P(outcome | faulty) and P(outcome | clean), of each kind summing to 1.
 CHANCES: Mapping[Outcome, tuple[float, float]] = MappingProxyType(
     {
-        InspectionOutcome.COLLATERAL_FAILURE: (0.9776, 0.9776),
-        InspectionOutcome.TARGET_ASSERTION_FAILED: (0.0224, 0.0224),
-        InspectionOutcome.NO_EDIT_REPAIRS: (0.7987, 0.9394),
-        InspectionOutcome.EDIT_REPAIRS: (0.0912, 0.0112),
-        InspectionOutcome.EDIT_BREAKS_OTHERS: (0.1101, 0.0493),
-        InspectionOutcome.NO_RETURN_REPAIRS: (0.7632, 0.9014),
-        InspectionOutcome.RETURN_REPAIRS: (0.1616, 0.0516),
-        InspectionOutcome.RETURN_REPAIRS_BY_CALLEE: (0.0752, 0.0469),
+        InspectionOutcome.COLLATERAL_FAILURE: (0.9793, 0.9793),
+        InspectionOutcome.TARGET_ASSERTION_FAILED: (0.0207, 0.0207),
+        InspectionOutcome.NO_EDIT_REPAIRS: (0.8403, 0.9357),
+        InspectionOutcome.EDIT_REPAIRS: (0.0647, 0.0105),
+        InspectionOutcome.EDIT_BREAKS_OTHERS: (0.0951, 0.0538),
+        InspectionOutcome.NO_RETURN_REPAIRS: (0.7562, 0.8785),
+        InspectionOutcome.RETURN_REPAIRS: (0.1564, 0.0607),
+        InspectionOutcome.RETURN_REPAIRS_BY_CALLEE: (0.0874, 0.0607),
     }
 )
 
 #: How much less often a change repairs by chance at a location of less belief: the power of its
 #: share of the highest belief before any inspection.
-REPAIR_NEARNESS = 0.66
+REPAIR_NEARNESS = 0.73

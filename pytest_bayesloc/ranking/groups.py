@@ -13,7 +13,7 @@ from heapq import nlargest
 from typing import NamedTuple
 
 from pytest_bayesloc.domain.evidence import ChangeOutcome, Evidence, StaticOutcome
-from pytest_bayesloc.domain.failure import Failure, Role
+from pytest_bayesloc.domain.failure import Failure, Role, Situation
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import ReadMap
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
@@ -40,7 +40,7 @@ from pytest_bayesloc.ranking.evidence.test_code import (
     twin_passes,
     with_support,
 )
-from pytest_bayesloc.ranking.evidence.text import Said, text_evidence, text_terms
+from pytest_bayesloc.ranking.evidence.text import Said, Terms, text_evidence, text_terms
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.spectrum.sources import Sources
 
@@ -153,7 +153,8 @@ def _group(
     # that failed before it imported any code, none can be at fault.
     may_be_code = spectrum.reached() or any(failure.phase != "collect" for failure in failures)
     ranked = spectrum if may_be_code else replace(spectrum, lines={})
-    belief = joint_prior(ranked, model.formula, tests, model=model.belief)
+    situation = situation_of(failures, changes)
+    belief = joint_prior(ranked, model.formula, tests, model=model.belief, situation=situation)
     code = {where: p for where, p in belief.items() if not where.is_test}
     ran_code = _runs_functions(spectrum, sources.map)
     own = own_error_evidence(failures, sources.locate_frame, model=model.belief, ran_code=ran_code)
@@ -161,7 +162,8 @@ def _group(
     raised = _raised_evidence(spectrum, failures, guard, code, sources, model.belief)
     recent = change_evidence(changes, belief, model=model.belief)
     # A test is called after what it tests, not after what it gets wrong itself.
-    called = [] if origins else _said_evidence(failures, code, sources, model.belief)
+    said = _said(failures, code, sources) if not origins else {}
+    called = text_evidence(said, model=model.belief, situation=situation)
     told = side_evidence(
         tests,
         # Of a guard, the code raised for the data that the test gave it.
@@ -189,9 +191,17 @@ def _group(
     )
 
 
-def _said_evidence(
-    failures: Sequence[Failure], code: Mapping[Location, float], sources: Sources, model: str
-) -> list[Evidence]:
+def situation_of(failures: Sequence[Failure], changes: Changes) -> Situation:
+    """Return a regression where all failing tests are known to be as before ``changes``."""
+    tests = [where for failure in failures for where in failure.test_locations[:1]]
+    changed = set(changes.tests)
+    is_older = bool(tests) and all(w.file in changes.known and w not in changed for w in tests)
+    return Situation.REGRESSION if is_older else Situation.NEW_TEST
+
+
+def _said(
+    failures: Sequence[Failure], code: Mapping[Location, float], sources: Sources
+) -> dict[Location, Terms]:
     """Return how far each of the likeliest candidates says what the failing tests say."""
     likeliest = nlargest(N_READ, code, key=lambda where: (code[where], where))
     tests = [
@@ -202,7 +212,7 @@ def _said_evidence(
         )
         for failure in failures
     ]
-    return text_evidence(text_terms(tests, likeliest, sources.own_text), model=model)
+    return text_terms(tests, likeliest, sources.own_text)
 
 
 def _raised_evidence(

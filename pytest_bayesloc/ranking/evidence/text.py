@@ -18,6 +18,7 @@ from math import exp, fsum, log
 from pathlib import PurePosixPath
 
 from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
+from pytest_bayesloc.domain.failure import Situation
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.ranking.belief import fullness
 from pytest_bayesloc.ranking.fitted import TEXT
@@ -99,11 +100,16 @@ def text_terms(
     return found
 
 
-def text_evidence(said: Mapping[Location, Terms], *, model: str) -> list[Evidence]:
+def text_evidence(
+    said: Mapping[Location, Terms],
+    *,
+    model: str,
+    situation: Situation = Situation.NEW_TEST,
+) -> list[Evidence]:
     """Weigh the terms of each candidate, as ``text_terms`` gives them, beside the others'."""
-    evidence = []
+    weights, evidence = TEXT[situation], []
     for where, terms in sorted(beside_others(said).items()):
-        nats = fsum(weight * terms.get(name, 0.0) for name, weight in TEXT.items())
+        nats = fsum(weight * terms.get(name, 0.0) for name, weight in weights.items())
         outcome, why = _in_words(said[where]) if nats >= 0.0 else _LESS
         learned = of_ratio(exp(nats))
         evidence.append(weigh(model, outcome, where, source="names", why=why, learned=learned))

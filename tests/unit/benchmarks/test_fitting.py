@@ -11,6 +11,7 @@ import pytest
 from benchmarks.faults.replay import Setting, problems
 from benchmarks.faults.storage import read_rows
 from pytest_bayesloc.domain.evidence import StaticOutcome
+from pytest_bayesloc.domain.failure import Situation
 from pytest_bayesloc.ranking import fitted as numbers
 from pytest_bayesloc.ranking.belief import ALONE, softmax
 from pytest_bayesloc.ranking.likelihoods import likelihood
@@ -130,8 +131,11 @@ def test_pairs_sum_to_one_and_the_usual_outcome_takes_the_rest() -> None:
 
 
 def test_the_sum_that_is_fitted_is_the_belief_that_a_run_starts_from() -> None:
-    weights = {**numbers.PRIOR, **numbers.TEXT, fitting.FEW: -ALONE}
-    weights |= {role.name: start for role, start in numbers.TESTS.items()}
+    weights = {fitting.FEW: -ALONE}
+    for situation in Situation:
+        named = {**numbers.PRIOR[situation], **numbers.TEXT[situation]}
+        named |= {role.name: start for role, start in numbers.TESTS[situation].items()}
+        weights |= {fitting.in_situation(name, situation): own for name, own in named.items()}
     at_hand = {
         StaticOutcome.GUARD_NAMES_OWNER,
         StaticOutcome.GUARD_REFUSED,

@@ -14,14 +14,14 @@ from pytest_bayesloc.domain.evidence import (
     Outcome,
     StaticOutcome,
 )
-from pytest_bayesloc.domain.failure import ErrorKind, Failure, Origin
+from pytest_bayesloc.domain.failure import ErrorKind, Failure, Origin, Situation
 from pytest_bayesloc.domain.inspection import Finding, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.ranking.belief import ModelChoice
+from pytest_bayesloc.history.changes import Changes, FileChange
+from pytest_bayesloc.ranking.belief import ModelChoice, blend_prior
 from pytest_bayesloc.ranking.case import NOT_INSPECTED, Case
 from pytest_bayesloc.ranking.evidence.judgements import passing_edit
 from pytest_bayesloc.ranking.faults import combine, fault_of
@@ -99,7 +99,10 @@ CRASHED = failure(TEST_C, (FEE, 7), exc_type="ZeroDivisionError")
 
 
 def opened(
-    *failures: Failure, model: str = "single-fault", changes: Since | None = None
+    *failures: Failure,
+    model: str = "single-fault",
+    changes: Since | None = None,
+    formula: str = "ochiai",
 ) -> list[Case]:
     tests = (*(f.node_id for f in failures), "passes")
     failing = (1 << len(failures)) - 1
@@ -109,7 +112,7 @@ def opened(
         passing=1 << len(failures),
         lines={PAY: {2: failing | 1 << len(failures)}, FEE: {7: failing}, MODULE: {1: failing}},
     )
-    choice = ModelChoice(formula="ochiai", belief=model)
+    choice = ModelChoice(formula=formula, belief=model)
     return open_groups(spectrum, failures, SOURCES, choice, changes)
 
 
@@ -166,6 +169,33 @@ def test_all_groups_are_asked_at_once_what_changed_for_each() -> None:
 
     assert asked == [[["test_a"], ["test_c"]]]
     assert [case.changes.known for case in cases] == [{"test_a"}, {"test_c"}]
+
+
+def edited_test() -> FileChange:
+    now = MAPS["test_shop.py"]
+    before = SourceMap(now.text.replace("fee(3)", "fee(2)"), now.file, is_test=True)
+    return FileChange(before=before, now=now)
+
+
+@pytest.mark.parametrize(
+    ("changes", "situation"),
+    [
+        (Changes(), Situation.NEW_TEST),
+        (Changes(known=frozenset({"shop.py"})), Situation.NEW_TEST),
+        (Changes(known=frozenset({"test_shop.py"})), Situation.REGRESSION),
+        (
+            Changes(known=frozenset(MAPS), files={"test_shop.py": edited_test()}),
+            Situation.NEW_TEST,
+        ),
+    ],
+    ids=["nothing is known", "the test is new", "the test is older", "the test changed"],
+)
+def test_tests_that_are_older_than_the_changes_have_a_prior_of_their_own(
+    changes: Changes, situation: Situation
+) -> None:
+    (case,) = opened(CRASHED, changes=lambda _: [changes], formula="blend")
+
+    assert case.prior == blend_prior(case.spectrum, case.roles, situation)
 
 
 def test_code_that_raised_is_the_suspect_of_a_crash() -> None:

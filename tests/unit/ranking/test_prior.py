@@ -4,7 +4,7 @@ from math import exp, log, sqrt
 
 import pytest
 
-from pytest_bayesloc.domain.failure import Role
+from pytest_bayesloc.domain.failure import Role, Situation
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking import belief as priors
@@ -48,7 +48,8 @@ SPECTRUM = Spectrum(
 )
 
 
-def test_blend_is_the_documented_softmax() -> None:
+@pytest.mark.parametrize("situation", Situation)
+def test_blend_is_the_documented_softmax(situation: Situation) -> None:
     # Ochiai: function A 2/sqrt(2*4), B 1/sqrt(2*2) = 0.5. By both line maxima A is first, B second.
     # B is executed by one of the two failing tests, and by one of the two passing ones; A has a
     # line that none of these executes, and two lines.
@@ -59,11 +60,12 @@ def test_blend_is_the_documented_softmax() -> None:
         "fewest passing tests of a line",
         "lines",
     )
-    whole, rank, failing, fewest, lines = (PRIOR[name] for name in names)
+    whole, rank, failing, fewest, lines = (PRIOR[situation][name] for name in names)
     a = exp(whole + failing) * (10 / 9) ** lines
     b = exp(whole * 0.5 / (2 / sqrt(8)) + failing / 2) * 2**rank * 2 ** (fewest / log(3))
 
-    assert priors.blend_prior(SPECTRUM) == pytest.approx({A: a / (a + b), B: b / (a + b)})
+    found = priors.blend_prior(SPECTRUM, situation=situation)
+    assert found == pytest.approx({A: a / (a + b), B: b / (a + b)})
 
 
 def test_function_of_one_failing_test_alone_does_not_drown_one_that_passing_tests_execute() -> None:
@@ -161,7 +163,8 @@ def test_every_prior_has_scores_to_show_beside_it(name: str, formula: str) -> No
 def test_tests_share_a_mass_of_their_own() -> None:
     joined = priors.with_tests({A: 0.6, B: 0.4}, ROLES)
 
-    share = 1 / (1 + exp(TESTS[Role.FIXTURE] - TESTS[Role.TEST]))
+    starts = TESTS[Situation.NEW_TEST]
+    share = 1 / (1 + exp(starts[Role.FIXTURE] - starts[Role.TEST]))
     assert joined == pytest.approx(
         {A: 0.57, B: 0.38, TEST: 0.05 * share, FIXTURE: 0.05 * (1 - share)}
     )
