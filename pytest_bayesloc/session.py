@@ -248,6 +248,7 @@ class LocalizationSession:
                     without=self._settings.without,
                 ),
                 partial(self._past.changes, present=recorded.verdicts),
+                self._past.newest_changes,
             )
         # Code that can't be imported is a suspect, though no test executes it.
         broken = (

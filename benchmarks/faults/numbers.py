@@ -53,9 +53,10 @@ PRIOR_TERMS = (
     "fewest passing tests of a line",
     "module body",
     "constructor",
+    "nested function",
     "lines",
 )
-#: Of what the text says; all but the last may only speak for a candidate.
+#: Of what the text says; all but the last two may only speak for a candidate.
 TEXT_TERMS = (
     "name in test",
     "test in name",
@@ -64,6 +65,7 @@ TEXT_TERMS = (
     "body says test",
     "literals",
     "class body",
+    "raises",
 )
 #: What all planted faults together count beside the real bugs, which count one each: as a share.
 PLANTED_SHARE = 1.0
@@ -96,7 +98,7 @@ _SIGNS = {
     for name, within in {
         "ochiai": FOR,
         "rank by op2 and ochiai of lines": (None, 0.0),
-        **dict.fromkeys(TEXT_TERMS[:-1], FOR),
+        **dict.fromkeys(TEXT_TERMS[:-2], FOR),
     }.items()
 } | {"RAISE_FRAME": FOR}
 

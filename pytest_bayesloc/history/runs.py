@@ -213,6 +213,16 @@ class PastRuns:
             replace(own, data=sorted_once[files]) for own, files in zip(found, data, strict=True)
         ]
 
+    def newest_changes(self) -> Changes:
+        """Return the changes since git's state before the newest one of Python code.
+
+        Nothing where git can't say.
+        """
+        from pytest_bayesloc.history.changes import Changes
+
+        states = self.history.states()
+        return self.history.changes(states[0]) if states else Changes()
+
     def edits(
         self, groups: Sequence[Sequence[str]], revisions: Sequence[str]
     ) -> list[Changes | None]:

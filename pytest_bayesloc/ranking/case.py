@@ -13,7 +13,7 @@ from pytest_bayesloc.domain.evidence import (
     Outcome,
     StaticOutcome,
 )
-from pytest_bayesloc.domain.failure import Failure, Role
+from pytest_bayesloc.domain.failure import Failure, Role, Situation
 from pytest_bayesloc.domain.inspection import Finding, Rejected, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Recording
@@ -115,6 +115,7 @@ class Case:
         own_errors: Evidence that the tests' own text is wrong.
         roles: The test code that may be at fault, and what it is to the tests.
         changes: What changed since the tests passed; empty if that is not known.
+        situation: What is known of the age of its tests.
         failing: Node ids of those of the tests that fail each time.
         near: The tests to run again.
         belief: After all evidence so far.
@@ -148,6 +149,7 @@ class Case:
     own_errors: tuple[Evidence, ...] = ()
     roles: Mapping[Location, Role] = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
+    situation: Situation = Situation.NEW_TEST
     failing: tuple[str, ...] = field(init=False)
     near: Neighbourhood = field(init=False)
     belief: Belief = field(init=False)

@@ -38,6 +38,7 @@ PRIOR: Mapping[Situation, Mapping[str, float]] = MappingProxyType(
             "fewest passing tests of a line": -1.34,
             "module body": -0.99,
             "constructor": -1.14,
+            "nested function": 0.00,
             "lines": 0.86,
         },
         Situation.REGRESSION: {
@@ -47,6 +48,7 @@ PRIOR: Mapping[Situation, Mapping[str, float]] = MappingProxyType(
             "fewest passing tests of a line": -0.15,
             "module body": -1.43,
             "constructor": -0.43,
+            "nested function": 0.00,
             "lines": 0.26,
         },
     }
@@ -63,6 +65,7 @@ TEXT: Mapping[Situation, Mapping[str, float]] = MappingProxyType(
             "body says test": 2.93,
             "literals": 1.40,
             "class body": -1.46,
+            "raises": 0.00,
         },
         Situation.REGRESSION: {
             "name in test": 0.34,
@@ -72,6 +75,7 @@ TEXT: Mapping[Situation, Mapping[str, float]] = MappingProxyType(
             "body says test": 1.01,
             "literals": 0.23,
             "class body": -1.37,
+            "raises": 0.00,
         },
     }
 )

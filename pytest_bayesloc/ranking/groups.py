@@ -44,8 +44,16 @@ from pytest_bayesloc.ranking.evidence.text import Said, Terms, text_evidence, te
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.spectrum.sources import Sources
 
+
 #: The likeliest candidates by their prior, whose texts are read.
 N_READ = 400
+
+
+class _Past(NamedTuple):
+    """What is known of the time before some tests failed."""
+
+    changes: Changes
+    situation: Situation
 
 
 def open_groups(
@@ -54,11 +62,19 @@ def open_groups(
     sources: Sources,
     model: ModelChoice,
     changes: Callable[[Sequence[Sequence[str]]], Sequence[Changes]] | None = None,
+    newest: Callable[[], Changes] = Changes,
 ) -> list[Case]:
     """Group the failing tests of ``spectrum``, the largest group first.
 
-    ``changes`` returns what changed since each of several groups of tests passed; None: unknown.
+    Args:
+        spectrum: Which test executed which line, and how each ended.
+        failures: How its failing tests failed.
+        sources: The project's files.
+        model: How a belief is formed.
+        changes: Returns what changed since each of several groups of tests passed; None: unknown.
+        newest: Returns the newest changes, asked where nobody knows when the tests passed.
     """
+    newest = cache(newest)
     failures = with_support(failures, spectrum.reached())
     by_id = {failure.node_id: failure for failure in failures}
     spectrum = _with_tracebacks(spectrum, failures, sources)
@@ -71,9 +87,13 @@ def open_groups(
             found.append((replace(spectrum, failing=bitset), members))
     names = [[failure.node_id for failure in members] for _, members in found]
     since = changes(names) if changes is not None else [Changes() for _ in names]
+    pasts = [
+        _Past(own, situation_of(members, own if own.known else newest()))
+        for (_, members), own in zip(found, since, strict=True)
+    ]
     return [
-        _group(own, members, plain.get(members[0].node_id), changed, sources, model)
-        for (own, members), changed in zip(found, since, strict=True)
+        _group(own, members, plain.get(members[0].node_id), past, sources, model)
+        for (own, members), past in zip(found, pasts, strict=True)
     ]
 
 
@@ -89,7 +109,8 @@ def divided(case: Case, sources: Sources) -> list[Case]:
         own = replace(case.spectrum, failing=bitset)
         tests = frozenset(own.node_ids(bitset))
         if members := [failure for failure in case.failures if failure.node_id in tests]:
-            parts.append(_group(own, members, case.guard, case.changes, sources, case.choice))
+            past = _Past(case.changes, case.situation)
+            parts.append(_group(own, members, case.guard, past, sources, case.choice))
             parts[-1].inherit(case)
     return parts
 
@@ -142,10 +163,11 @@ def _group(
     spectrum: Spectrum,
     failures: Sequence[Failure],
     guard: Guard | None,
-    changes: Changes,
+    past: _Past,
     sources: Sources,
     model: ModelChoice,
 ) -> Case:
+    changes, situation = past
     tests = suspected_tests(failures, sources.map)
     if guard is not None and guard.owner.is_test:
         tests.setdefault(guard.owner, Role.FIXTURE)
@@ -153,7 +175,6 @@ def _group(
     # that failed before it imported any code, none can be at fault.
     may_be_code = spectrum.reached() or any(failure.phase != "collect" for failure in failures)
     ranked = spectrum if may_be_code else replace(spectrum, lines={})
-    situation = situation_of(failures, changes)
     belief = joint_prior(ranked, model.formula, tests, model=model.belief, situation=situation)
     code = {where: p for where, p in belief.items() if not where.is_test}
     ran_code = _runs_functions(spectrum, sources.map)
@@ -187,6 +208,7 @@ def _group(
         own_errors=origins,
         roles=tests,
         changes=changes,
+        situation=situation,
         choice=model,
     )
 

@@ -41,6 +41,7 @@ _LITERAL = re.compile(
     r"""(?<![\w])[rbufRBUF]{0,2}("(?:[^"\\\n]|\\.){3,60}"|'(?:[^'\\\n]|\\.){3,60}')|"""
     r"""(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])"""
 )
+_RAISES = re.compile(r"^\s+raise\b", re.MULTILINE)
 _COMMON = frozenset({"0", "1", "2"})
 _NAMED = ("name in test", "test in name", "file in test", "test file in place")
 
@@ -81,7 +82,8 @@ def text_terms(
     bodies = _Bodies(places)
     read_tests = [_Test.of(said) for said in tests[:MAX_TESTS]]
     found: dict[Location, Terms] = {
-        place.where: {"class body": float(place.is_class)} for place in places
+        place.where: {"class body": float(place.is_class), "raises": float(place.raises)}
+        for place in places
     }
     for test in read_tests:
         for place, said in zip(places, bodies.scores(test.words), strict=True):
@@ -152,6 +154,7 @@ class _Place:
     body: Counter[str]
     literals: frozenset[str]
     is_class: bool
+    raises: bool
 
     @classmethod
     def of(cls, where: Location, text: str) -> _Place:
@@ -170,6 +173,7 @@ class _Place:
             body=Counter(_stems(text)),
             literals=literals_of(text),
             is_class=text.lstrip().startswith("class "),
+            raises=_RAISES.search(text) is not None,
         )
 
 

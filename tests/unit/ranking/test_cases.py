@@ -103,6 +103,7 @@ def opened(
     model: str = "single-fault",
     changes: Since | None = None,
     formula: str = "ochiai",
+    newest: Callable[[], Changes] = Changes,
 ) -> list[Case]:
     tests = (*(f.node_id for f in failures), "passes")
     failing = (1 << len(failures)) - 1
@@ -113,7 +114,7 @@ def opened(
         lines={PAY: {2: failing | 1 << len(failures)}, FEE: {7: failing}, MODULE: {1: failing}},
     )
     choice = ModelChoice(formula=formula, belief=model)
-    return open_groups(spectrum, failures, SOURCES, choice, changes)
+    return open_groups(spectrum, failures, SOURCES, choice, changes, newest)
 
 
 def evidence_of(case: Case) -> dict[str, Outcome]:
@@ -195,7 +196,20 @@ def test_tests_that_are_older_than_the_changes_have_a_prior_of_their_own(
 ) -> None:
     (case,) = opened(CRASHED, changes=lambda _: [changes], formula="blend")
 
+    assert case.situation is situation
     assert case.prior == blend_prior(case.spectrum, case.roles, situation)
+
+
+def test_newest_changes_tell_the_age_of_tests_of_which_nothing_is_remembered() -> None:
+    def newest() -> Changes:
+        return Changes(known=frozenset(MAPS))
+
+    (unknown,) = opened(CRASHED, newest=newest)
+    remembered = Changes(known=frozenset({"shop.py"}))
+    (new,) = opened(CRASHED, changes=lambda _: [remembered], newest=newest)
+
+    assert unknown.situation is Situation.REGRESSION
+    assert new.situation is Situation.NEW_TEST
 
 
 def test_code_that_raised_is_the_suspect_of_a_crash() -> None:
