@@ -59,7 +59,7 @@ class Role(str, Enum):
 
 
 class Situation(str, Enum):
-    """What is known of the age of failing tests: each situation has numbers of its own.
+    """The age of failing tests, as far as it is known: each situation has numbers of its own.
 
     In a ``REGRESSION`` the tests are known to be as they were before the last changes. Else they
     may be new, and state what the code never did.

@@ -44,13 +44,12 @@ from pytest_bayesloc.ranking.evidence.text import Said, Terms, text_evidence, te
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.spectrum.sources import Sources
 
-
 #: The likeliest candidates by their prior, whose texts are read.
 N_READ = 400
 
 
 class _Past(NamedTuple):
-    """What is known of the time before some tests failed."""
+    """The time before some tests failed, as far as it is known."""
 
     changes: Changes
     situation: Situation
