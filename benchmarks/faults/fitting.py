@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     Learn = Callable[[Sequence["Choice"]], Terms]
 
 MODEL = "single-fault"
+#: Packages are left out in so many parts.
+N_FOLDS = 12
 #: Of test code: how few candidates of code there are beside it.
 FEW = "few candidates"
 #: Strength of the penalty on half the squares of weights: a normal prior of variance 1 / penalty.
@@ -196,7 +198,7 @@ class HeldOut:
 
 
 def held_out(found: Sequence[Choice], learn: Learn, at_hand: Sequence[str]) -> list[HeldOut]:
-    """Each package of ``found`` by what ``learn`` makes of the others.
+    """Each package of ``found`` by what ``learn`` makes of others: ``N_FOLDS`` times in all.
 
     Args:
         found: Groups of several packages.
@@ -204,13 +206,14 @@ def held_out(found: Sequence[Choice], learn: Learn, at_hand: Sequence[str]) -> l
         at_hand: Names of the terms that need no inspection.
     """
     told = []
-    for package in sorted({choice.package for choice in found}):
-        weights = learn([choice for choice in found if choice.package != package])
+    packages = sorted({choice.package for choice in found})
+    for fold in (packages[n::N_FOLDS] for n in range(min(N_FOLDS, len(packages)))):
+        weights = learn([choice for choice in found if choice.package not in fold])
         first = {name: weights[name] for name in at_hand}
         told += [
             HeldOut(choice=choice, logits=_logits(with_distances(choice, first), weights))
             for choice in found
-            if choice.package == package
+            if choice.package in fold
         ]
     return told
 

@@ -53,7 +53,6 @@ PRIOR_TERMS = (
     "fewest passing tests of a line",
     "module body",
     "constructor",
-    "nested function",
     "lines",
 )
 #: Of what the text says; all but the last two may only speak for a candidate.

@@ -89,7 +89,6 @@ def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
             "fewest passing tests of a line": _fewest_passing(spectrum, where),
             "module body": float(where.qualname == MODULE),
             "constructor": float(where.qualname.endswith(".__init__")),
-            "nested function": float(".<locals>." in where.qualname),
             "lines": log(FEW_LINES + len(spectrum.lines.get(where, ()))),
         }
         for where in candidates
