@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 MODULE = "<module>"
+DATA = "<data>"  # of a file that is no code
 N_DIGITS = 10  # of the number of a line
 
 
@@ -17,7 +18,8 @@ class Location:
         file: POSIX path relative to rootdir (or ``../`` from it).
         start_line: First line, 1-based: of ``def`` or ``class``, below any decorators.
         end_line: Last line, inclusive.
-        qualname: ``__qualname__`` of the function or class, ``<module>`` for a module body.
+        qualname: ``__qualname__`` of the function or class, ``<module>`` for a module body,
+            ``<data>`` for a file that is no code.
         is_test: Whether it is a test, a fixture, or other code of a test file.
     """
 

@@ -100,6 +100,31 @@ class SpoiledTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BreakingChange:
+    """A part of what changed since the tests passed, without which some failing tests pass.
+
+    Attributes:
+        location: The function, body or data file that it is in: of several, the first one's.
+        first_line: Its first line as it is; where lines are gone, the one that follows.
+        last_line: Its last line, likewise.
+        diff: The change that puts it back, as a unified diff.
+        tests: Node ids of failing tests that pass then; empty where that could not be tried.
+        n_tried: Failing tests that were run with it.
+        n_changes: Separate blocks of lines, or entries, that it holds; all are needed together.
+        is_smallest: Whether no part of it was found to be enough; else time was up before.
+    """
+
+    location: Location
+    first_line: int
+    last_line: int
+    diff: str
+    tests: tuple[str, ...] = ()
+    n_tried: int = 0
+    n_changes: int = 1
+    is_smallest: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """A group of failing tests that is localized by itself.
 
@@ -118,6 +143,7 @@ class Fault:
         reached: Per failing test, of the first of them, which of the first rows of ``ranking`` it
             executed, by their index.
         changed_data: Files that are no code and changed since the tests passed.
+        breaking: The changes since then that make its tests fail.
         spoiled: Those of ``flaky`` that fail after certain other tests.
         nearest_call: Of the first suspect; None if no passing call is known.
     """
@@ -134,6 +160,7 @@ class Fault:
     test_share: float = 0.0
     reached: tuple[tuple[int, ...], ...] = ()
     changed_data: tuple[str, ...] = ()
+    breaking: tuple[BreakingChange, ...] = ()
     spoiled: tuple[SpoiledTest, ...] = ()
     nearest_call: NearestCall | None = None
 

@@ -10,17 +10,17 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.bug import DIFF_LENGTH, CodeEdit
-from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.location import DATA, MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, lines_of, parse
 from pytest_bayesloc.domain.texts import text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import Unit
 
 DIGEST = 16
+MAX_DATA = 5  # files that are suspects
 # Qualified name, and how many of that name stand before it: a getter and its setter share one.
 Name: TypeAlias = tuple[str, int]
 
@@ -72,6 +72,29 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DataChange:
+    """A file that is no code, then and now.
+
+    Attributes:
+        file: Its path relative to rootdir.
+        before: As it was when the tests passed; None if that is not known.
+        now: As it is; empty if it is gone.
+        is_named: Whether the code names it.
+    """
+
+    file: str
+    before: str | None
+    now: str
+    is_named: bool = False
+
+    @property
+    def location(self) -> Location:
+        """All of its lines."""
+        n_lines = max(1, len(lines_of(self.now)))
+        return Location(file=self.file, start_line=1, end_line=n_lines, qualname=DATA)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
     """The changes in the project since some tests passed.
 
@@ -82,14 +105,14 @@ class Changes:
         moved: Dotted names that modules had whose files lie elsewhere now, as far as that was
             looked at; ``files`` has them under their new paths.
         data: Files beside the code that are no code and differ from then, those first that the code
-            names. They are told, and are no suspects: nothing says which test reads them.
+            names.
     """
 
     files: Mapping[str, FileChange] = field(default_factory=dict)
     known: frozenset[str] = frozenset()
     commit: str = ""
     moved: frozenset[str] = frozenset()
-    data: tuple[str, ...] = ()
+    data: tuple[DataChange, ...] = ()
 
     @property
     def every(self) -> list[Location]:
@@ -105,6 +128,16 @@ class Changes:
     def tests(self) -> list[Location]:
         """Those that are test code."""
         return [where for where in self.every if where.is_test]
+
+    @property
+    def data_suspects(self) -> list[Location]:
+        """The data that may have broken the tests: what the code names, if it names any."""
+        named = [change for change in self.data if change.is_named]
+        return [change.location for change in (named or self.data)[:MAX_DATA]]
+
+    def data_change(self, where: Location) -> DataChange | None:
+        """The change of the data at ``where``; None if it is no such place."""
+        return next((change for change in self.data if change.location == where), None)
 
     @property
     def since(self) -> str:

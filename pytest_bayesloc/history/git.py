@@ -76,6 +76,13 @@ def texts_at(rootdir: Path, revision: str) -> dict[str, str]:
         ) from error
 
 
+def data_at(rootdir: Path, revision: str, names: Sequence[str]) -> dict[str, str]:
+    """Return the files ``names`` at ``revision``, as far as git can say and they are text."""
+    with suppress(_GitError):
+        return _read(rootdir, revision, names)
+    return {}
+
+
 def first_parents(
     rootdir: Path, at_most: int, *patterns: str, limit_s: float = LIMIT_S
 ) -> list[Commit]:

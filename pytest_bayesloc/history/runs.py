@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from pytest_bayesloc.history.changes import Changes
+    from pytest_bayesloc.history.changes import Changes, DataChange
     from pytest_bayesloc.history.git import GitHistory
     from pytest_bayesloc.spectrum.sources import Sources
 
@@ -208,9 +208,10 @@ class PastRuns:
             return [Changes() for _ in groups]
         found = changes_since(texts, self._sources.read, self._sources.map)
         code = [self._sources.read(file) or "" for file in self._files] if any(data) else []
-        sorted_once = {files: named_first(files, code) for files in set(data)}
+        sorted_once = {id(files): self._data_changes(files, code) for files in data}
         return [
-            replace(own, data=sorted_once[files]) for own, files in zip(found, data, strict=True)
+            replace(own, data=sorted_once[id(files)])
+            for own, files in zip(found, data, strict=True)
         ]
 
     def newest_changes(self) -> Changes:
@@ -222,6 +223,22 @@ class PastRuns:
 
         states = self.history.states()
         return self.history.changes(states[0]) if states else Changes()
+
+    def _data_changes(
+        self, before: Mapping[str, str | None], code: Sequence[str]
+    ) -> tuple[DataChange, ...]:
+        """Return the changes since data files held ``before``; what ``code`` names comes first."""
+        from pytest_bayesloc.history.changes import DataChange
+
+        together = "\n".join(code)
+        found = []
+        for file in named_first(before, [together]):
+            now = ""
+            with suppress(OSError, SyntaxError, UnicodeError):
+                now = self._data(file) or ""
+            is_named = PurePosixPath(file).name in together
+            found.append(DataChange(file=file, before=before[file], now=now, is_named=is_named))
+        return tuple(found)
 
     def edits(
         self, groups: Sequence[Sequence[str]], revisions: Sequence[str]
@@ -345,26 +362,34 @@ class PastRuns:
 
     def _passed(
         self, groups: Sequence[Sequence[str]], present: Collection[str]
-    ) -> tuple[list[Mapping[str, str]], list[tuple[str, ...]]]:
+    ) -> tuple[list[Mapping[str, str]], list[Mapping[str, str | None]]]:
         """Return per group the code on which its tests passed, and data that differs from then."""
         if self._revision:
-            from pytest_bayesloc.history.git import changed_names, texts_at
+            from pytest_bayesloc.history.git import changed_names, data_at, texts_at
 
             texts = texts_at(self._rootdir, self._revision)
-            names = tuple(filter(is_data, changed_names(self._rootdir, self._revision)))
-            return [texts] * len(groups), [names] * len(groups)
+            names = list(filter(is_data, changed_names(self._rootdir, self._revision)))
+            read = data_at(self._rootdir, self._revision, names) if names else {}
+            before: Mapping[str, str | None] = {name: read.get(name) for name in names}
+            return [texts] * len(groups), [before] * len(groups)
         code = self._snapshots.last_passed(groups, present)
         data = self._snapshots.last_passed(groups, present, code=False)
-        return [texts or {} for texts in code], [
-            tuple(file for file, text in (texts or {}).items() if self._differs(file, text))
+        differing = {
+            id(texts): {f: text for f, text in (texts or {}).items() if self._differs(f, text)}
             for texts in data
-        ]
+        }
+        return [texts or {} for texts in code], [differing[id(texts)] for texts in data]
 
     def _differs(self, file: str, text: str) -> bool:
         """Whether a data file is gone, or holds another text; not if that can't be read."""
         try:
-            return as_python_reads(Path(self._sources.files.absolute(file)).read_bytes()) != text
-        except FileNotFoundError:
-            return True
+            return self._data(file) != text
         except (OSError, SyntaxError, UnicodeError):
             return False
+
+    def _data(self, file: str) -> str | None:
+        """Return the text of a data file; None if it is gone."""
+        try:
+            return as_python_reads(Path(self._sources.files.absolute(file)).read_bytes())
+        except FileNotFoundError:
+            return None

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.location import DATA
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.candidates import other_values
 from pytest_bayesloc.fixes.mutations import KIND, mutants
@@ -128,7 +129,8 @@ def _pool(context: Context, cases: Sequence[Case]) -> Pool:
     order = {node_id: i for i, node_id in enumerate(context.recorder.recorded.verdicts)}
     wanted = {node_id for case in cases for node_id in case.tests()}
     tests = sorted(wanted, key=lambda node_id: order.get(node_id, len(order)))
-    files = {where.file for case in cases for where in case.belief.probabilities}
+    places = (where for case in cases for where in case.belief.probabilities)
+    files = {where.file for where in places if where.qualname != DATA}
     texts = {file: text for file in files if (text := context.sources.read(file)) is not None}
     return open_pool(context, tests, texts)
 

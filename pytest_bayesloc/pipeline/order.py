@@ -13,7 +13,7 @@ from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.domain.result import SpoiledTest
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.inspection.strategies.counterfactual import minimal
+from pytest_bayesloc.inspection.delta import minimal
 from pytest_bayesloc.pipeline.execute import open_pool
 from pytest_bayesloc.ranking.evidence.provenance import line_that_writes, mentions
 

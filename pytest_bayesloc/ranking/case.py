@@ -15,9 +15,9 @@ from pytest_bayesloc.domain.evidence import (
 )
 from pytest_bayesloc.domain.failure import Failure, Role, Situation
 from pytest_bayesloc.domain.inspection import Finding, Rejected, TestRun, Verdict
-from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.location import DATA, Location
 from pytest_bayesloc.domain.recording import Recording
-from pytest_bayesloc.domain.result import NearestCall, SpoiledTest
+from pytest_bayesloc.domain.result import BreakingChange, NearestCall, SpoiledTest
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.belief import MODELS, Belief, ModelChoice
@@ -122,6 +122,7 @@ class Case:
         stop: Why the loop ended.
         cause: The changes that have to be taken back together for the failing tests to pass, as
             far as that was tried.
+        breaking: The same to the line, each with the tests that it breaks.
         history: The likeliest locations: at first, then after each step.
         inspections: Those made.
         flaky: Tests that did not fail again.
@@ -155,6 +156,7 @@ class Case:
     belief: Belief = field(init=False)
     stop: str = NOT_INSPECTED
     cause: tuple[Location, ...] = ()
+    breaking: tuple[BreakingChange, ...] = ()
     history: list[tuple[tuple[Location, float], ...]] = field(default_factory=list)
     inspections: list[Finding] = field(default_factory=list)
     flaky: tuple[str, ...] = ()
@@ -213,14 +215,15 @@ class Case:
         return any(e.location == location and e.outcome in _RAISED for e in self.evidence)
 
     def targets(self) -> list[Location]:
-        """Return the likeliest locations that are code, best first.
+        """Return the likeliest locations that are code, best first; no files of data.
 
         Test support is left out, as tests are: an edit of an assertion makes any test pass.
         """
         support = StaticOutcome.TEST_SUPPORT
         spared = {e.location for e in self.evidence if e.outcome is support}
         top = self.belief.top(N_RECORDED)
-        return [where for where, _ in top if not where.is_test and where not in spared]
+        code = (where for where, _ in top if not where.is_test and where.qualname != DATA)
+        return [where for where in code if where not in spared]
 
     def neighbours(self) -> tuple[str, ...]:
         """Return the passing tests that calls are recorded of, for comparison."""
@@ -235,27 +238,39 @@ class Case:
         near = self.near.failing(target, n)
         return tuple(node_id for node_id in near if node_id in self.failing) or self.failing[:n]
 
-    def explained(self) -> frozenset[str]:
-        """Return the failing tests that an edit of code repairs that the others don't execute.
+    def explained(self) -> tuple[frozenset[str], ...]:
+        """Return sets of failing tests that fail for other reasons than the rest.
 
-        So these fail for another reason. Empty where no inspection shows that.
+        Those that each change since the tests passed breaks; else those that an edit of code
+        repairs that the others don't execute. Empty where no inspection shows that.
         """
-        for finding in self.inspections:
+        parts = [
+            part for b in self.breaking if (part := frozenset(self.failing).intersection(b.tests))
+        ]
+        if parts and parts != [frozenset(self.failing)]:
+            return tuple(parts)
+        for finding in self.inspections if not parts else ():
             if finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS and not finding.doubt:
                 own = frozenset(self.failing_of(finding.target, len(self.failing)))
                 passed = {n for n, run in finding.tests.items() if run.verdict is Verdict.PASS}
                 if own <= passed and LEAST_EXPLAINED <= len(own) < len(self.failing):
-                    return own
-        return frozenset()
+                    return (own,)
+        return ()
 
     def inherit(self, whole: Case) -> None:
         """Take what a model said of the case that its tests were part of, and what they showed."""
         self.rejected = whole.rejected.again()
         self.guide, self.judged = whole.guide, dict(whole.judged)
         self.learn(e for e in whole.evidence if isinstance(e.outcome, Judgement))
+        n = len(self.failing)
+        own = (b for b in whole.breaking if not set(self.failing).isdisjoint(b.tests))
+        self.breaking = tuple(replace(b, n_tried=min(b.n_tried, n)) for b in own)
+        self.cause = tuple(dict.fromkeys(b.location for b in self.breaking))
         for finding in whole.inspections:
             tests, _ = whole.divide(finding.tests)
             is_own = bool(tests) and tests.keys() <= set(self.failing)
+            if is_own and self.breaking:
+                self.admit(finding.target)
             if is_own and finding.target in self.belief.probabilities:
                 self.take(finding)
 

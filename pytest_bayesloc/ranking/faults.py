@@ -18,9 +18,11 @@ from pytest_bayesloc.domain.evidence import (
     StaticOutcome,
 )
 from pytest_bayesloc.domain.failure import Origin, Role
-from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.domain.location import DATA, Location
 from pytest_bayesloc.domain.recording import Call, Recording, Value
-from pytest_bayesloc.domain.result import Fault, NearestCall, Ranked, RankedLine
+from pytest_bayesloc.domain.result import BreakingChange, Fault, NearestCall, Ranked, RankedLine
+from pytest_bayesloc.history.hunks import hunks_of, put_back
 from pytest_bayesloc.ranking.belief import TIE, formula_of
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.failures import kind_of, origin_of
@@ -69,7 +71,8 @@ def fault_of(case: Case) -> Fault:
         flaky=case.flaky,
         spoiled=case.spoiled,
         nearest_call=case.nearest_call,
-        changed_data=case.changes.data,
+        changed_data=tuple(change.file for change in case.changes.data),
+        breaking=case.breaking or tuple(_not_tried(case, ranking)),
         n_candidates=len(case.belief.probabilities),
         test_share=test_share,
         reached=_reached(case, ranking[:N_REACHED_ROWS]),
@@ -78,6 +81,27 @@ def fault_of(case: Case) -> Fault:
         # Both models take it that the code decides whether a test fails: here, it does not.
         return replace(fault, ranking=(), history=(), n_candidates=0, test_share=0.0, reached=())
     return fault
+
+
+def _not_tried(case: Case, ranking: Sequence[Ranked]) -> Iterator[BreakingChange]:
+    """Yield the first change of the data that is the first suspect: nobody saw what it breaks."""
+    where = ranking[0].location if ranking else None
+    change = case.changes.data_change(where) if where is not None else None
+    if where is None or change is None or change.before is None:
+        return
+    hunks = hunks_of(change.file, change.now, change.before)
+    for hunk in hunks[:1]:
+        first, last = hunk.lines
+        patched = put_back(change.now, [hunk])
+        patch = InspectionPatch(target=where, kind="", original=change.now, patched=patched)
+        yield BreakingChange(
+            location=where,
+            first_line=min(first, where.end_line),
+            last_line=min(last, where.end_line),
+            diff=patch.diff,
+            n_changes=len(hunks),
+            is_smallest=len(hunks) == 1,
+        )
 
 
 def _reached(case: Case, rows: Sequence[Ranked]) -> tuple[tuple[int, ...], ...]:
@@ -97,7 +121,8 @@ def _origin(case: Case, ranking: Sequence[Ranked]) -> Origin:
 
     Where data changed since the tests passed, and no code did, no place of the code is.
     """
-    if case.changes.data and not case.changes.every:
+    is_data = bool(ranking) and ranking[0].location.qualname == DATA
+    if is_data or (case.changes.data and not case.changes.every):
         return Origin.FILE
     origin = origin_of(case.failures, case.guard, case.own_errors)
     if not ranking or origin is Origin.COLLECTION:

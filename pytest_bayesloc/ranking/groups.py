@@ -18,7 +18,7 @@ from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import ReadMap
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.history.changes import Changes
-from pytest_bayesloc.ranking.belief import ModelChoice, is_candidate, joint_prior
+from pytest_bayesloc.ranking.belief import MODELS, ModelChoice, is_candidate, joint_prior
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.failures import (
     executed_lines,
@@ -46,6 +46,9 @@ from pytest_bayesloc.spectrum.sources import Sources
 
 #: The likeliest candidates by their prior, whose texts are read.
 N_READ = 400
+#: P(faulty) of a data file that changed while no code did: less than of code that no failing test
+#: was seen to execute, since nothing says that a test reads it. A choice.
+DATA_PRIOR = 0.002
 
 
 class _Past(NamedTuple):
@@ -97,14 +100,15 @@ def open_groups(
 
 
 def divided(case: Case, sources: Sources) -> list[Case]:
-    """Return the tests that an edit explains and the others as cases of their own.
+    """Return the tests that each change or edit explains and the others as cases of their own.
 
     Args:
         case: Tests that fail for several reasons.
         sources: The project's files.
     """
     parts = []
-    for bitset in split_failures(case.spectrum, dict.fromkeys(case.explained(), "explained")):
+    keys = {test: n for n, own in enumerate(case.explained()) for test in own}
+    for bitset in split_failures(case.spectrum, keys):
         own = replace(case.spectrum, failing=bitset)
         tests = frozenset(own.node_ids(bitset))
         if members := [failure for failure in case.failures if failure.node_id in tests]:
@@ -180,6 +184,8 @@ def _group(
     own = own_error_evidence(failures, sources.locate_frame, model=model.belief, ran_code=ran_code)
     origins = tuple(e for e in own if e.outcome is StaticOutcome.ORIGIN_IN_TEST)
     raised = _raised_evidence(spectrum, failures, guard, code, sources, model.belief)
+    if not changes.every:  # else the code is likelier, as long as nobody has looked
+        belief = _with_data(belief, changes.data_suspects, model.belief)
     recent = change_evidence(changes, belief, model=model.belief)
     # A test is called after what it tests, not after what it gets wrong itself.
     said = _said(failures, code, sources) if not origins else {}
@@ -218,6 +224,16 @@ def situation_of(failures: Sequence[Failure], changes: Changes) -> Situation:
     changed = set(changes.tests)
     is_older = bool(tests) and all(w.file in changes.known and w not in changed for w in tests)
     return Situation.REGRESSION if is_older else Situation.NEW_TEST
+
+
+def _with_data(
+    belief: dict[Location, float], data: Sequence[Location], model: str
+) -> dict[Location, float]:
+    """Return ``belief`` with each of ``data`` as a candidate; nobody saw a test read it."""
+    joined = MODELS[model](belief)
+    for where in data if belief else ():
+        joined = joined.joined(where, DATA_PRIOR)
+    return dict(joined.probabilities)
 
 
 def _said(
@@ -266,8 +282,9 @@ def change_evidence(
     changes: Changes, candidates: Iterable[Location], *, model: str
 ) -> list[Evidence]:
     """Weigh what changed since the tests passed; if no candidate did, it says nothing."""
-    known = sorted(where for where in candidates if where.file in changes.known)
-    changed = {suspect_of(where, known) for where in changes.every}
+    data = set(changes.data_suspects)
+    known = sorted(w for w in candidates if w.file in changes.known or w in data)
+    changed = {suspect_of(where, known) for where in changes.every} | data
     if changed.isdisjoint(known):
         return []
     edited, kept = f"changed since {changes.since}", f"did not change since {changes.since}"

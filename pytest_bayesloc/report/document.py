@@ -291,6 +291,30 @@ class NearestCallEntry(_Entry):
     n_more: int
 
 
+class BreakingChangeEntry(_Entry):
+    """A part of what changed since the tests passed, without which some failing tests pass.
+
+    Attributes:
+        location: The function, body or data file that it is in: of several, the first one's.
+        first_line: Its first line as it is; where lines are gone, the one that follows.
+        last_line: Its last line, likewise.
+        diff: The change that puts it back, as a unified diff.
+        tests: Failing tests that pass then; empty where that was not tried.
+        n_tried: Failing tests that were run with it.
+        n_changes: Separate blocks of lines, or entries, that it holds; all are needed together.
+        is_smallest: Whether no part of it was found to be enough; else time was up before.
+    """
+
+    location: LocationEntry
+    first_line: Ordinal
+    last_line: Ordinal
+    diff: str
+    tests: list[str]
+    n_tried: int
+    n_changes: Ordinal
+    is_smallest: bool
+
+
 class FaultEntry(_Entry):
     """A group of failing tests that is localized by itself.
 
@@ -304,6 +328,7 @@ class FaultEntry(_Entry):
         flaky: Node ids that passed when re-run as they were.
         changed_data: Files that are no code and changed since the tests passed: of configuration,
             tables, templates. Those that the code names come first.
+        breaking_changes: The changes since then that make its tests fail, to the line.
         spoiled: Those of 'flaky' that fail after certain other tests.
         nearest_call: Of the first suspect; null if no passing call is known.
     """
@@ -320,6 +345,7 @@ class FaultEntry(_Entry):
     changed_data: list[str]
     spoiled: list[SpoiledTestEntry]
     nearest_call: NearestCallEntry | None
+    breaking_changes: list[BreakingChangeEntry] = []
 
 
 class TestEntry(_Entry):

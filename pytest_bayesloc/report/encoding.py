@@ -15,11 +15,17 @@ from msgspec import Struct, to_builtins
 
 from pytest_bayesloc.domain.evidence import REPAIRING_EDITS, ChangeOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
-from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
+from pytest_bayesloc.domain.fixing import TAKE_BACK, UNDO, Level
 from pytest_bayesloc.domain.inspection import Effect, Finding
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.redaction import Redaction, redacted
-from pytest_bayesloc.domain.result import Fault, Ranked, RankedLine, SpoiledTest
+from pytest_bayesloc.domain.result import (
+    BreakingChange,
+    Fault,
+    Ranked,
+    RankedLine,
+    SpoiledTest,
+)
 from pytest_bayesloc.domain.texts import masked
 from pytest_bayesloc.report import document as doc
 from pytest_bayesloc.report.text import MAX_TEXT, clip
@@ -233,6 +239,7 @@ def _fault(fault: Fault) -> doc.FaultEntry:
         n_candidates=max(fault.n_candidates, len(fault.ranking)),
         test_share=unit(fault.test_share),
         spoiled=[_spoiled(spoiled) for spoiled in fault.spoiled],
+        breaking_changes=[entry_of(doc.BreakingChangeEntry, change) for change in fault.breaking],
         nearest_call=near and entry_of(doc.NearestCallEntry, near, values=_values(near.values)),
         ranking=[_row(row) for row in fault.ranking[: doc.MAX_ROWS]],
         history=[
@@ -296,19 +303,21 @@ def _fixes(result: Result, faults: Sequence[Fault]) -> list[doc.FixEntry]:
     """Return what was searched for; where that verified nothing, what inspections came across."""
     searched = [fix for fix in result.fixes if fix.fault <= len(faults)]
     fixed = {fix.fault for fix in searched if fix.verified}
-    repairs = {
-        (number, inspection.diff): _repair(number, inspection)
-        for number, fault in enumerate(faults, 1)
-        for inspection in fault.inspections
-        if number not in fixed and inspection.evidence.outcome in REPAIRS
-    }
+    repairs: dict[tuple[int, str], doc.FixEntry] = {}
+    for number, fault in enumerate(faults, 1):
+        for inspection in fault.inspections if number not in fixed else ():
+            # An edit may come to what was undone before.
+            key = number, inspection.diff
+            if inspection.evidence.outcome in REPAIRS and key not in repairs:
+                repairs[key] = _repair(number, inspection, fault.breaking)
     # What was seen to work stands before changes of tests, which nobody checks.
     return sorted([*repairs.values(), *searched], key=lambda fix: fix.fault)
 
 
-def _repair(fault: int, finding: Finding) -> doc.FixEntry:
+def _repair(fault: int, finding: Finding, breaking: Sequence[BreakingChange]) -> doc.FixEntry:
     """Return an inspection that made the failing tests pass: an edit, or older code."""
     words = next((t.words for t in finding.trials if t.effect is Effect.REPAIRS), "")
+    change = next((c for c in breaking if not words and c.diff == finding.diff), None)
     return entry_of(
         doc.FixEntry,
         finding,
@@ -316,16 +325,25 @@ def _repair(fault: int, finding: Finding) -> doc.FixEntry:
         tool=words.partition(",")[0] or TAKE_BACK,
         stage="inspection",
         level=Level.UNSAFE,
-        words=words or "take back what changed",
+        words=words or (undo_words(change) if change else "take back what changed"),
         verified=False,
         doubt=finding.doubt or None,
-        n_failing=0,
+        n_failing=change.n_tried if change else 0,
         n_passing=0,
-        checked=list(finding.tests)[: doc.MAX_TESTS],
+        checked=list(change.tests if change else finding.tests)[: doc.MAX_TESTS],
         worth=0.5,
         patch_file=None,
         applied=False,
     )
+
+
+def undo_words(change: BreakingChange) -> str:
+    """Return what is undone, in words that are followed by what the tests do then."""
+    if change.n_changes == 1:
+        return f"{UNDO} just this change"
+    if change.is_smallest:
+        return f"{UNDO} just these {change.n_changes} changes together"
+    return f"{UNDO} these {change.n_changes} changes (time was up before fewer were tried)"
 
 
 def _cuts(result: Result) -> Iterator[str]:

@@ -47,7 +47,7 @@ ORIGINS = {
     "test": "likely cause: the test itself",
     "fixture": "likely cause: a fixture of the test",
     "data": "likely cause: the test's data",
-    "file": "likely cause: a data file, since no code changed",
+    "file": "likely cause: a data file, not the code",
     "collection": "the file could not be collected",
 }
 FLAKY = "each failing test passed when run again, so no suspect is named"
@@ -213,17 +213,31 @@ class FaultView:
     def snippet(self) -> tuple[int, str, str] | None:
         """The line to look at first, as number, text, and why that one; None if unreadable.
 
-        It is the line that a fix would change, else the hot one.
+        It is the line that broke the tests, or that a fix would change, else the hot one.
         """
         if not self.rows:
             return None
         lines = _source_text(self.rows[0], self.read_source)
         number, label = hot_line(self.rows[0], self.entry)
-        if self._changed_line not in {0, number}:
+        if self.breaking is not None:
+            is_proven = bool(self.breaking["tests"])
+            label = "the breaking change" if is_proven else "changed since the tests passed"
+            number = self.breaking["first_line"]
+        elif self._changed_line not in {0, number}:
             number, label = self._changed_line, "the line that the fix changes"
         if not 1 <= number <= len(lines):
             return None
         return number, lines[number - 1].strip(), label
+
+    @property
+    def breaking(self) -> Document | None:
+        """The change of the first suspect that breaks its tests; None if none is known.
+
+        Results of earlier versions hold none.
+        """
+        first = [key_of(row) for row in self.rows[:1]]
+        changes = self.entry.get("breaking_changes", ())
+        return next((c for c in changes if key_of(c["location"]) in first), None)
 
     @property
     def excerpt(self) -> list[tuple[int, str]]:
@@ -266,6 +280,7 @@ class FaultView:
         if self.rows:
             first, *rest = self.rows
             line = self._changed_line or hot_line(first, fault)[0]
+            line = self.breaking["first_line"] if self.breaking else line
             is_sure = first["posterior"] >= session["threshold"]
             where = one_line(f"{first['file']}:{line}")
             yield f"{'read' if is_sure else 'begin at'} {where}", ""
@@ -286,10 +301,14 @@ def faults_of(document: Document, read_source: ReadSource) -> list[FaultView]:
 
 
 def answers(faults: Sequence[FaultView]) -> list[list[FaultView]]:
-    """Return the faults; those with the same first suspect stand together."""
+    """Return the faults; those with the same first suspect stand together.
+
+    Not those that different changes of it make.
+    """
     groups: dict[str, list[FaultView]] = {}
     for fault in faults:
         key = place_of(fault.rows[0]) if fault.rows else str(fault.number)
+        key += f" {fault.breaking['diff']}" if fault.breaking else ""
         groups.setdefault(key, []).append(fault)
     return list(groups.values())
 

@@ -10,8 +10,8 @@ from textwrap import dedent
 from typing import TypeAlias
 from urllib.parse import quote
 
-from pytest_bayesloc.domain.fixing import TAKE_BACK
-from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.fixing import TAKE_BACK, UNDO
+from pytest_bayesloc.domain.location import DATA, MODULE
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.report.document import N_REACHED, Document
 from pytest_bayesloc.report.text import count, one_line, ratio, score
@@ -75,6 +75,8 @@ def place_of(location: Document) -> str:
 
 def short_name(location: Document) -> str:
     """Return the name of a function or class; of the body of a module, that of its file."""
+    if location["qualname"] == DATA:
+        return PurePosixPath(one_line(location["file"])).name
     if location["qualname"] != MODULE:
         return name_of(location)
     return f"module {PurePosixPath(one_line(location['file'])).stem}"
@@ -104,6 +106,8 @@ def suspiciousness_of(row: Document) -> str:
 def counts_of(row: Document) -> str:
     """Return how many tests executed a row."""
     counts = row["counts"]
+    if row["qualname"] == DATA:
+        return "not measured: tests that read it are not known"
     if counts is None:
         return "not measured: test code, or code that did not run"
     failing = count(counts["ef"] + counts["nf"], "failing test")
@@ -301,6 +305,10 @@ def caution(fix: Document) -> str:
 def summary_of(fix: Document) -> str:
     """Return what a change was checked against, in a sentence."""
     doubt = f", probably wrong ({fix['doubt']})" if fix["doubt"] else ""
+    if fix["stage"] == "inspection" and fix["words"].startswith(UNDO):
+        some, every = len(fix["checked"]), count(fix["n_failing"], "failing test")
+        what = f"{some} of {every}" if fix["n_failing"] > 1 else "the failing test"
+        return f"{one_line(fix['words'])} makes {what} pass"
     if fix["stage"] == "inspection":
         name, n = short_name(fix["target"]), len(fix["checked"])
         how = f"undo the change of {name}" if fix["tool"] == TAKE_BACK else f"this edit of {name}"

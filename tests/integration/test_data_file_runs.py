@@ -60,7 +60,7 @@ def test_data_that_changed_since_green_is_named_that_the_code_names_first(
 
     assert run.faults[0]["changed_data"] == ["shop/data/rates.json", "shop/other.toml"]
     assert [line.strip() for line in run.section[1:3]] == [
-        "likely cause: a data file, since no code changed",
+        "likely cause: a data file, not the code",
         "data changed since the tests passed: shop/data/rates.json, shop/other.toml",
     ]
 

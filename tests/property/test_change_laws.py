@@ -16,7 +16,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
 from pytest_bayesloc.fixes.mutations import mutants
 from pytest_bayesloc.history.changes import FileChange
-from pytest_bayesloc.inspection.strategies.counterfactual import minimal
+from pytest_bayesloc.inspection.delta import minimal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

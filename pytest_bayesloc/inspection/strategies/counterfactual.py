@@ -6,40 +6,49 @@ Reference:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TypeVar
 
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Outcome
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun, Signals, Verdict
-from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.location import DATA, Location
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.history.git import GitHistory, last_passing
+from pytest_bayesloc.inspection.delta import minimal
+from pytest_bayesloc.inspection.narrowing import KIND, MAX_FAILING, Narrowing, passed
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.groups import change_evidence, suspect_of
 from pytest_bayesloc.ranking.likelihoods import weigh
 
-T = TypeVar("T")
-
 #: Finds the changes since the failing tests passed; None if it can't.
 Search = Callable[[Case, Budget], Changes | None]
 
-KIND = "counterfactual"
 REPAIRS = ChangeOutcome.REVERT_REPAIRS
-MAX_FAILING = 10
 MAX_SINGLE = 20  # changes that are taken back one by one
 MAX_SETS = 40  # re-runs that look for the smallest set
 FRESH = "fresh"  # how a re-run says that it imported all anew
 LOOK_BACK = 0.25  # share of the time left in which code is looked for that passes
 
 
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    """Places whose changes were undone together in ``rerun``, and the tests that passed then."""
+
+    places: tuple[Location, ...]
+    tests: tuple[str, ...]
+    patch: InspectionPatch
+    rerun: Rerun
+    is_smallest: bool = True
+
+
 class Counterfactual(InspectionStrategy):
-    """Puts code back as it was, first one function at a time, then in sets.
+    """Puts code back as it was: one function at a time, then sets of them, then single lines.
 
     Where no run is known in which the tests passed, ``search`` finds the changes that broke them;
-    without it, those since older code of ``history`` are tried.
+    without it, those since older code of ``history`` are tried. Where no code repairs the tests,
+    data is put back.
     """
 
     name = KIND
@@ -50,24 +59,24 @@ class Counterfactual(InspectionStrategy):
 
     def open(self, case: Case, budget: Budget) -> Iterator[Finding]:
         """Take changes back, the likeliest of the code first, until the failing tests pass."""
+        if case.breaking:  # known from the group that this one was a part of
+            return
         if not case.changes.known:
             self._look_back(case, budget)
-        changed = case.changes.code
-        known = [where for where in changed if where in case.belief.probabilities]
-        suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
-        was_fresh = False
-        for where in suspects:
-            patch = patch_back(case.changes, [where])
-            tried = _try(case, patch, budget)
-            if patch is not None and tried is not None:
-                was_fresh = tried.how == FRESH
-                case.cause = (where,) if _outcome(case, tried) is REPAIRS else ()
-                yield _finding(case, where, patch, tried, [where])
-            if not budget.left_s() or _outcome(case, tried) is REPAIRS:
-                return
-        is_done = was_fresh and len(changed) == 1
-        found = [] if is_done else list(_together(case, changed, budget))
-        yield from found or _together(case, case.changes.tests, budget)
+        tests = case.failing[:MAX_FAILING]
+        causes, is_done = yield from _by_code(case, tests, budget)
+        for places in (case.changes.data_suspects, case.changes.tests):
+            left = _without(tests, causes)
+            if left and places[:1] and places[0].qualname == DATA:
+                found, _ = yield from _one_by_one(case, places, left, budget)
+                causes += found
+                left = _without(left, found)
+                is_done = len(places) == 1
+            else:
+                is_done = False
+            if left and not is_done:
+                causes += _together(case, places, left, budget)
+        yield from _to_the_line(case, causes, budget)
 
     def _look_back(self, case: Case, budget: Budget) -> None:
         """Find out since when the tests fail, and weigh what changed then."""
@@ -89,22 +98,22 @@ def _last_passing(history: GitHistory, case: Case, budget: Budget) -> Changes | 
         if not changes.every or budget.left_s() < until_s:
             return False
         patch = patch_back(changes, changes.every, fresh=True)
-        return _outcome(case, _try(case, patch, budget)) is REPAIRS
+        return _outcome(case, _try(patch, case.failing[:MAX_FAILING], budget)) is REPAIRS
 
     return last_passing(history, passes)
 
 
-def _try(case: Case, patch: InspectionPatch | None, budget: Budget) -> Rerun | None:
-    """Run the failing tests under ``patch``; None if there is none, or no time for it."""
+def _try(patch: InspectionPatch | None, tests: Sequence[str], budget: Budget) -> Rerun | None:
+    """Run ``tests`` under ``patch``; None if there is none, or no time for it."""
     if patch is None or not budget.left_s():
         return None
     started = budget.clock()
-    rerun = budget.rerun(patch, case.failing[:MAX_FAILING])
+    rerun = budget.rerun(patch, tests)
     return replace(rerun, seconds=budget.clock() - started)
 
 
 def _outcome(case: Case, rerun: Rerun | None) -> Outcome:
-    """Return what the failing tests did without some changes."""
+    """Return what the tests of a re-run did without some changes."""
     runs = rerun.tests if rerun is not None and rerun.n_swapped else {}
     if runs and all(run.verdict is Verdict.PASS for run in runs.values()):
         return REPAIRS
@@ -126,69 +135,131 @@ def patch_back(
     """
     parts = []
     for file, group in groupby(sorted(chosen), key=lambda where: where.file):
-        here, change = list(group), changes.files[file]
-        text = change.reverted(here)
-        if text is None:
+        here = list(group)
+        texts = _texts(changes, here)
+        if texts is None:
             return None
+        change = changes.files.get(file)
         parts.append(
             InspectionPatch(
                 target=here[0],
                 others=tuple(here[1:]),
                 kind=KIND,
-                original=change.now.text,
-                patched=text,
+                original=texts[0],
+                patched=texts[1],
                 words="as it was when the tests passed",
-                fresh=fresh or not change.fresh.isdisjoint(here),
+                fresh=fresh or change is None or not change.fresh.isdisjoint(here),
             )
         )
     first, *rest = parts
     return replace(first, companions=tuple(rest))
 
 
-def _together(case: Case, changed: Sequence[Location], budget: Budget) -> Iterator[Finding]:
-    """Yield the smallest set of changes without which the tests pass, if they do without all."""
+def _texts(changes: Changes, here: Sequence[Location]) -> tuple[str, str] | None:
+    """Return the text of a file and the same as it was ``here``; None if it can't be made."""
+    data = changes.data_change(here[0])
+    if data is not None:
+        return None if data.before is None else (data.now, data.before)
+    change = changes.files[here[0].file]
+    text = change.reverted(here)
+    return None if text is None else (change.now.text, text)
+
+
+#: Yields findings, and returns the causes, and whether more was tried in vain that it could be.
+_Search = Generator[Finding, None, tuple[list[_Cause], bool]]
+
+
+def _without(tests: Sequence[str], causes: Sequence[_Cause]) -> list[str]:
+    """Return those of ``tests`` that no cause explains."""
+    explained = {test for cause in causes for test in cause.tests}
+    return [test for test in tests if test not in explained]
+
+
+def _by_code(case: Case, tests: Sequence[str], budget: Budget) -> _Search:
+    """Find the changes of code without which ``tests`` pass."""
+    changed = case.changes.code
+    known = [where for where in changed if where in case.belief.probabilities]
+    suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
+    causes, was_fresh = yield from _one_by_one(case, suspects, tests, budget)
+    left = _without(tests, causes)
+    if left and not (was_fresh and len(changed) == 1):
+        causes += _together(case, changed, left, budget)
+    return causes, was_fresh
+
+
+def _one_by_one(
+    case: Case, suspects: Sequence[Location], tests: Sequence[str], budget: Budget
+) -> _Search:
+    """Undo one change after the other until ``tests`` pass; else each repairs those it can."""
+    parts: list[_Cause] = []
+    was_fresh = False
+    for where in suspects:
+        patch = patch_back(case.changes, [where])
+        tried = _try(patch, tests, budget)
+        if patch is not None and tried is not None:
+            was_fresh = tried.how == FRESH
+            own = tuple(test for test in tests if test in passed(tried))
+            if len(own) == len(tests):
+                return [_Cause((where,), own, patch, tried)], was_fresh
+            if where in case.belief.probabilities:
+                yield _finding(case, where, patch, tried, [where])
+            parts.append(_Cause((where,), own, patch, tried))
+        if not budget.left_s():
+            break
+    chosen: list[_Cause] = []
+    while left := _without(tests, chosen):
+        best = max(parts, key=lambda part: len(set(left) & set(part.tests)), default=None)
+        own = tuple(test for test in left if best is not None and test in best.tests)
+        if best is None or not own:
+            break
+        chosen.append(replace(best, tests=own))
+    return chosen, was_fresh
+
+
+def _together(
+    case: Case, changed: Sequence[Location], tests: Sequence[str], budget: Budget
+) -> list[_Cause]:
+    """Return the smallest set of changes without which ``tests`` pass, if they do without all."""
     n_left, best = MAX_SETS, list[tuple[InspectionPatch, Rerun]]()
 
     def repairs(chosen: Sequence[Location]) -> bool:
         nonlocal n_left
         n_left -= 1
         patch = patch_back(case.changes, chosen, fresh=True) if n_left >= 0 else None
-        tried = _try(case, patch, budget)
+        tried = _try(patch, tests, budget)
         is_repaired = _outcome(case, tried) is REPAIRS
         if is_repaired and patch is not None and tried is not None:
             best.append((patch, tried))
         return is_repaired
 
     smallest = minimal(changed, repairs) if changed and repairs(changed) else []
-    case.cause = tuple(smallest)
-    known = case.belief.probabilities
-    for where in dict.fromkeys(suspect_of(changed, known) for changed in smallest):
-        case.admit(where)
-        yield _finding(case, where, *best[-1], smallest)
+    is_smallest = n_left >= 0 and budget.left_s() > 0
+    return [_Cause(tuple(smallest), tuple(tests), *best[-1], is_smallest)] if smallest else []
 
 
-def minimal(items: Sequence[T], suffices: Callable[[Sequence[T]], bool]) -> list[T]:
-    """Return a subset of ``items`` that still suffices, of which no smaller part was found to.
-
-    Reference:
-        Zeller, Hildebrandt: Simplifying and isolating failure-inducing input. TSE 2002, ddmin.
-    """
-    left, n_parts = list(items), 2
-    while len(left) > 1:
-        size = -(-len(left) // n_parts)
-        parts = [left[i : i + size] for i in range(0, len(left), size)]
-        # Of two parts, each is what is left without the other.
-        rest = parts if len(parts) > 2 else []
-        without = [[item for item in left if item not in part] for part in rest]
-        smaller = next((part for part in (*parts, *without) if part and suffices(part)), None)
-        if smaller is not None:
-            n_parts = 2 if smaller in parts else max(n_parts - 1, 2)
-            left = smaller
-        elif n_parts >= len(left):
-            break
-        else:
-            n_parts = min(len(left), 2 * n_parts)
-    return left
+def _to_the_line(case: Case, causes: Sequence[_Cause], budget: Budget) -> Iterator[Finding]:
+    """Yield which lines of each cause break which tests, and keep them in ``case``."""
+    case.cause = tuple(dict.fromkeys(where for cause in causes for where in cause.places))
+    breaking, places = [], list[Location]()
+    for cause in causes:
+        is_fresh = cause.rerun.how == FRESH
+        narrowing = Narrowing(
+            case, budget, cause.places, fresh=is_fresh, is_smallest=cause.is_smallest
+        )
+        known = case.belief.probabilities
+        found = narrowing.changes(cause.tests, cause.rerun)
+        for one in found:
+            places += one.places
+            breaking.append(one.change)
+            for where in dict.fromkeys(suspect_of(place, known) for place in one.places):
+                case.admit(where)
+                yield _finding(case, where, one.patch, one.rerun, one.places)
+        if not found:
+            places += cause.places
+            for where in dict.fromkeys(suspect_of(place, known) for place in cause.places):
+                case.admit(where)
+                yield _finding(case, where, cause.patch, cause.rerun, cause.places)
+    case.breaking, case.cause = tuple(breaking), tuple(dict.fromkeys(places))
 
 
 def _finding(
@@ -196,6 +267,8 @@ def _finding(
 ) -> Finding:
     outcome = _outcome(case, tried)
     why = "its old code does not fit the other changes, or could not be put in place"
+    if target.qualname == DATA:
+        why = "no test was seen to read it as it was"
     if outcome is REPAIRS:
         others = f" (with {len(chosen) - 1} more)" if len(chosen) > 1 else ""
         why = f"the failing tests pass with it as it was {case.changes.then}{others}"

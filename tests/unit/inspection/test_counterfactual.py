@@ -9,10 +9,10 @@ from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Ou
 from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.history.changes import Changes, FileChange
+from pytest_bayesloc.history.changes import Changes, DataChange, FileChange
 from pytest_bayesloc.history.git import Commit, GitHistory
+from pytest_bayesloc.inspection.narrowing import MAX_FAILING, MAX_RERUNS
 from pytest_bayesloc.inspection.strategies.counterfactual import (
-    MAX_FAILING,
     MAX_SETS,
     MAX_SINGLE,
     Counterfactual,
@@ -254,13 +254,15 @@ def test_tests_that_pass_though_nothing_was_put_in_place_prove_nothing() -> None
     assert done.tried[:2] == ["a", "b"]
 
 
-def test_all_failing_tests_must_pass() -> None:
+def test_change_that_repairs_some_of_the_tests_is_the_cause_of_these_alone() -> None:
     work = case([change("m.py", "a")], n_failing=2)
     runner = FakeRunner(answer=lambda _, node_id: PASSED if node_id == "f0" else FAILS)
 
-    (finding,) = Counterfactual().open(work, Budget(as_port(runner), Clock(), 60.0, work))
+    first, last = Counterfactual().open(work, Budget(as_port(runner), Clock(), 60.0, work))
 
-    assert finding.evidence.outcome is not REPAIRS
+    assert first.evidence.outcome is InspectionOutcome.INCONCLUSIVE
+    assert (last.evidence.outcome, *last.tests) == (REPAIRS, "f0")
+    assert work.explained() == (frozenset({"f0"}),)
 
 
 def test_number_of_failing_tests_is_bounded() -> None:
@@ -290,7 +292,7 @@ def test_number_of_re_runs_is_bounded() -> None:
 
     done = opened(case([change("m.py", letters)]), lambda back: back >= needed)
 
-    assert len(done.tried) <= MAX_SINGLE + MAX_SETS
+    assert len(done.tried) <= MAX_SINGLE + MAX_SETS + MAX_RERUNS
     assert {name for name, outcome in done.found if outcome is REPAIRS} >= needed
 
 
@@ -319,14 +321,15 @@ def test_text_that_can_not_be_made_is_passed_over() -> None:
 def test_code_that_passes_is_looked_for_where_no_green_run_is_known() -> None:
     young, old = since([change("m.py", "a")], "young"), since([change("m.py", "abc")], "old")
     work = case([change("m.py", "abc")])
-    work.changes = Changes(data=("rates.csv",))
+    rates = DataChange(file="rates.csv", before=None, now="2")
+    work.changes = Changes(data=(rates,))
 
     done = opened(work, lambda back: "b" in back, history=Past({"young": young, "old": old}))
 
     assert done.tried[:2] == ["a", "abc"]
     assert done.found[-1] == ("b", REPAIRS)
     assert done.findings[-1].evidence.why.endswith("as it was at old")
-    assert work.changes == replace(old, data=("rates.csv",))
+    assert work.changes == replace(old, data=(rates,))
     assert {item.outcome for item in work.evidence} == {ChangeOutcome.CHANGED_SINCE_GREEN}
 
 
