@@ -55,7 +55,7 @@ class Effects:
         self._free = [os.path.realpath(free)] if free else []
         self._acts: dict[str, set[str]] = defaultdict(set)
         self._left_out: set[str] = set()
-        self._learned: set[tuple[str, ...]] = set()
+        self._learned: set[tuple[bool | str, ...]] = set()
         self._lock = threading.RLock()
         self.refused: list[str] = []
 
@@ -102,8 +102,13 @@ class Effects:
         with self._aside.kept({**changes, **beside}, limit_s) as log:
             yield self.allowed(tests, holds=holds, log=log)
 
-    def take(self, messages: Iterable[Message], tests: Sequence[str]) -> bool:
-        """Learn from a re-run of ``tests`` as they are; return whether the next one may do more."""
+    def take(
+        self, messages: Iterable[Message], tests: Sequence[str], *, fresh: bool = False
+    ) -> bool:
+        """Learn from a re-run of ``tests`` as they are; return whether the next one may do more.
+
+        One in a ``fresh`` process sees what plugins do as they are imported, too.
+        """
         is_news = False
         with self._lock:
             for message in messages:
@@ -122,7 +127,7 @@ class Effects:
                         is_news = True
                 elif message.get("verdict") == "fail":
                     self._compare(message)
-            self._learned.add(tuple(tests))
+            self._learned.add((fresh, *tests))
         return is_news
 
     def _compare(self, message: Message) -> None:
@@ -153,12 +158,14 @@ class Effects:
                 said = f"{test} {why}" if test else f"collecting tests {why}"
                 self._note(f"No patch is tried with it: {said}. (left-out)")
 
-    def is_over(self, messages: Sequence[Message], tests: Sequence[str], *, holds: bool) -> bool:
+    def is_over(
+        self, messages: Sequence[Message], tests: Sequence[str], *, holds: bool, fresh: bool
+    ) -> bool:
         """Learn from a re-run, and return whether another one may do no more than it did."""
         if not holds:
-            return not self.take(messages, tests)
+            return not self.take(messages, tests, fresh=fresh)
         refused = [message["said"] for message in messages if "refused" in message]
-        is_over = not refused or tuple(tests) in self._learned
+        is_over = not refused or (fresh, *tests) in self._learned
         if is_over:
             self.refused += refused[-1:]
         return is_over

@@ -280,6 +280,7 @@ class ServerRunner:
     ) -> Sequence[Message] | None:
         """Ask with a fence around what the tests as they are do, which is learned where needed."""
         effects, holds = self.transport.effects, not _PATCHED.isdisjoint(request)
+        fresh = ask == self._answer_of_fresh
         messages: Sequence[Message] = ()
         for _ in range(MAX_TRIES):
             if not is_ready():
@@ -295,7 +296,7 @@ class ServerRunner:
                 if not holds:
                     return ()
                 continue
-            if self._is_cancelled or effects.is_over(messages, tests, holds=holds):
+            if self._is_cancelled or effects.is_over(messages, tests, holds=holds, fresh=fresh):
                 break
             if holds:  # perhaps the tests as they are do that too
                 self._fenced({"tests": tests, "limit_s": LEARN_S}, ask, is_ready)

@@ -224,6 +224,22 @@ def test_code_that_is_imported_before_any_test_is_taken_back(
     assert "REVERT_REPAIRS" in outcomes(run, "<module>")
 
 
+def test_plugin_that_runs_a_command_while_it_is_imported_hinders_no_new_process(
+    projects: Projects,
+) -> None:
+    """The tests as they are did that before anybody looked: it is learned in such a process."""
+    early = {
+        "early.py": "import subprocess\n\nsubprocess.run(['true'], check=True)\n",
+        "pytest.ini": "[pytest]\naddopts = -p early\n",
+    }
+    project = passed(projects, {**FILES, **early})
+    edit(project, "prices.py", "RATE = 2", "RATE = 3")
+
+    run = project.localize(*INSPECT)
+
+    assert "REVERT_REPAIRS" in outcomes(run, "<module>")
+
+
 def test_helper_of_tests_that_nobody_saw_run_is_named_if_its_change_is_the_cause(
     projects: Projects,
 ) -> None:
