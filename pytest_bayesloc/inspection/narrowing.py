@@ -170,7 +170,8 @@ class Narrowing:
             return None
         rerun, own = known, [test for test in tests if test in share.tests]
         self._told.update(tests)
-        others = [test for test in self._case.failing[:MAX_ALL] if test not in self._told]
+        told = self._told.union(*(change.tests for change in self._case.breaking))
+        others = [test for test in self._case.failing[:MAX_ALL] if test not in told]
         if others and self._budget.left_s():
             more = self._budget.rerun(patch, others)
             rerun = replace(known, tests={**known.tests, **more.tests})

@@ -63,20 +63,16 @@ class Counterfactual(InspectionStrategy):
             return
         if not case.changes.known:
             self._look_back(case, budget)
-        tests = case.failing[:MAX_FAILING]
-        causes, is_done = yield from _by_code(case, tests, budget)
-        for places in (case.changes.data_suspects, case.changes.tests):
-            left = _without(tests, causes)
-            if left and places[:1] and places[0].qualname == DATA:
-                found, _ = yield from _one_by_one(case, places, left, budget)
-                causes += found
-                left = _without(left, found)
-                is_done = len(places) == 1
-            else:
-                is_done = False
-            if left and not is_done:
-                causes += _together(case, places, left, budget)
-        yield from _to_the_line(case, causes, budget)
+        told = _Told(case, budget)
+        yield from _by_code(case, told, budget)
+        data = case.changes.data_suspects
+        if data and told.left():
+            causes, _ = yield from _one_by_one(case, data, told.left(), budget)
+            yield from told.lines(causes)
+        if len(data) > 1 and told.left():
+            yield from told.lines(_together(case, data, told.left(), budget))
+        if told.left():
+            yield from told.lines(_together(case, case.changes.tests, told.left(), budget))
 
     def _look_back(self, case: Case, budget: Budget) -> None:
         """Find out since when the tests fail, and weigh what changed then."""
@@ -165,8 +161,8 @@ def _texts(changes: Changes, here: Sequence[Location]) -> tuple[str, str] | None
     return None if text is None else (change.now.text, text)
 
 
-#: Yields findings, and returns the causes, and whether more was tried in vain that it could be.
-_Search = Generator[Finding, None, tuple[list[_Cause], bool]]
+#: Yields findings, and returns the causes, and whether the last re-run imported all anew.
+_Steps = Generator[Finding, None, tuple[list[_Cause], bool]]
 
 
 def _without(tests: Sequence[str], causes: Sequence[_Cause]) -> list[str]:
@@ -175,21 +171,21 @@ def _without(tests: Sequence[str], causes: Sequence[_Cause]) -> list[str]:
     return [test for test in tests if test not in explained]
 
 
-def _by_code(case: Case, tests: Sequence[str], budget: Budget) -> _Search:
-    """Find the changes of code without which ``tests`` pass."""
+def _by_code(case: Case, told: _Told, budget: Budget) -> Iterator[Finding]:
+    """Find the changes of code without which the tests pass."""
     changed = case.changes.code
     known = [where for where in changed if where in case.belief.probabilities]
     suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
-    causes, was_fresh = yield from _one_by_one(case, suspects, tests, budget)
-    left = _without(tests, causes)
-    if left and not (was_fresh and len(changed) == 1):
-        causes += _together(case, changed, left, budget)
-    return causes, was_fresh
+    causes, was_fresh = yield from _one_by_one(case, suspects, told.left(), budget)
+    # Their lines may repair more than the whole of them, which may not fit the rest.
+    yield from told.lines(causes)
+    if told.left() and not (was_fresh and len(changed) == 1):
+        yield from told.lines(_together(case, changed, told.left(), budget))
 
 
 def _one_by_one(
     case: Case, suspects: Sequence[Location], tests: Sequence[str], budget: Budget
-) -> _Search:
+) -> _Steps:
     """Undo one change after the other until ``tests`` pass; else each repairs those it can."""
     parts: list[_Cause] = []
     was_fresh = False
@@ -237,29 +233,46 @@ def _together(
     return [_Cause(tuple(smallest), tuple(tests), *best[-1], is_smallest)] if smallest else []
 
 
-def _to_the_line(case: Case, causes: Sequence[_Cause], budget: Budget) -> Iterator[Finding]:
-    """Yield which lines of each cause break which tests, and keep them in ``case``."""
-    case.cause = tuple(dict.fromkeys(where for cause in causes for where in cause.places))
-    breaking, places = [], list[Location]()
-    for cause in causes:
-        is_fresh = cause.rerun.how == FRESH
-        narrowing = Narrowing(
-            case, budget, cause.places, fresh=is_fresh, is_smallest=cause.is_smallest
-        )
+class _Told:
+    """Keeps in ``case`` which changes break which of its tests."""
+
+    def __init__(self, case: Case, budget: Budget) -> None:
+        self._case, self._budget = case, budget
+        self._tests: set[str] = set()
+
+    def left(self) -> list[str]:
+        """Return the tests, the first few, whose cause is not known."""
+        return [test for test in self._case.failing[:MAX_FAILING] if test not in self._tests]
+
+    def lines(self, causes: Sequence[_Cause]) -> Iterator[Finding]:
+        """Yield which lines of each cause break which tests."""
+        case = self._case
+        for cause in causes:
+            tests = [test for test in cause.tests if test not in self._tests]
+            narrowing = Narrowing(
+                case,
+                self._budget,
+                cause.places,
+                fresh=cause.rerun.how == FRESH,
+                is_smallest=cause.is_smallest,
+            )
+            found = narrowing.changes(tests, cause.rerun) if tests else []
+            for one in found:
+                case.breaking += (one.change,)
+                yield from self._findings(one.places, one.patch, one.rerun)
+            if tests and not found:
+                yield from self._findings(cause.places, cause.patch, cause.rerun)
+            self._tests.update(tests, *(one.change.tests for one in found))
+
+    def _findings(
+        self, places: Sequence[Location], patch: InspectionPatch, rerun: Rerun
+    ) -> Iterator[Finding]:
+        case = self._case
+        case.cause = tuple(dict.fromkeys((*case.cause, *places)))
         known = case.belief.probabilities
-        found = narrowing.changes(cause.tests, cause.rerun)
-        for one in found:
-            places += one.places
-            breaking.append(one.change)
-            for where in dict.fromkeys(suspect_of(place, known) for place in one.places):
-                case.admit(where)
-                yield _finding(case, where, one.patch, one.rerun, one.places)
-        if not found:
-            places += cause.places
-            for where in dict.fromkeys(suspect_of(place, known) for place in cause.places):
-                case.admit(where)
-                yield _finding(case, where, cause.patch, cause.rerun, cause.places)
-    case.breaking, case.cause = tuple(breaking), tuple(dict.fromkeys(places))
+        for where in dict.fromkeys(suspect_of(place, known) for place in places):
+            case.admit(where)
+            yield _finding(case, where, patch, rerun, places)
 
 
 def _finding(

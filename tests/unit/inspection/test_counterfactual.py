@@ -265,6 +265,26 @@ def test_change_that_repairs_some_of_the_tests_is_the_cause_of_these_alone() -> 
     assert work.explained() == (frozenset({"f0"}),)
 
 
+def test_lines_that_repair_more_than_all_of_their_function_are_the_cause_of_all() -> None:
+    """What else it was then does not fit to what others are now."""
+    made = FileChange(
+        before=SourceMap("def a():\n    x = 1\n    y = 1\n    z = 1\n", "m.py"),
+        now=SourceMap("def a():\n    x = 2\n    y = 1\n    z = 2\n", "m.py"),
+    )
+    work = case([made], n_failing=2)
+    wanted = {"f0": ("x = 1",), "f1": ("x = 1", "z = 2")}
+
+    def answer(patch: InspectionPatch | None, node_id: str) -> TestRun:
+        assert patch is not None
+        return PASSED if all(text in patch.patched for text in wanted[node_id]) else FAILS
+
+    budget = Budget(as_port(FakeRunner(answer=answer)), Clock(), 60.0, work)
+    list(Counterfactual().open(work, budget))
+
+    assert [(c.first_line, c.tests) for c in work.breaking] == [(2, ("f0", "f1"))]
+    assert work.explained() == ()
+
+
 def test_number_of_failing_tests_is_bounded() -> None:
     work, runner = case([change("m.py", "a")], n_failing=30), FakeRunner()
 
