@@ -112,6 +112,7 @@ class BreakingChange:
         n_tried: Failing tests that were run with it.
         n_changes: Separate blocks of lines, or entries, that it holds; all are needed together.
         is_smallest: Whether no part of it was found to be enough; else time was up before.
+        undone: Per file, its text without the change.
     """
 
     location: Location
@@ -122,6 +123,7 @@ class BreakingChange:
     n_tried: int = 0
     n_changes: int = 1
     is_smallest: bool = True
+    undone: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

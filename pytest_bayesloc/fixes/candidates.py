@@ -36,11 +36,28 @@ _CALLED = re.compile(r"(\w+)\(")
 
 
 def taken_back(case: Case) -> Iterator[Candidate]:
-    """Yields earlier versions of what changed since the tests passed, the likeliest first."""
+    """Yields earlier versions of what changed since the tests passed, the likeliest first.
+
+    Lines that were seen to break the tests come before all that changed with them.
+    """
     changes = case.changes
+    for lines in case.breaking:
+        for file, without in lines.undone.items() if len(lines.undone) == 1 else ():
+            if file in changes.files:
+                yield Candidate(
+                    tools=(TAKE_BACK,),
+                    stage=CHANGE,
+                    file=file,
+                    before=changes.files[file].now.text,
+                    after=without,
+                    message=f"take back the change of line {lines.first_line} "
+                    f"since {changes.since}",
+                    line=lines.first_line,
+                )
     known = [where for where in changes.code if where in case.belief.probabilities]
     likeliest = sorted(known, key=lambda where: (-case.belief.p(where), where))[:N_SUSPECTS]
-    tries = [case.cause] if len({where.file for where in case.cause}) == 1 else []
+    cause = tuple(where for where in case.cause if where.file in changes.files)  # no data
+    tries = [cause] if len({where.file for where in cause}) == 1 else []
     for chosen in (*tries, *((where,) for where in likeliest)):
         first = chosen[0]
         text = changes.files[first.file].reverted(chosen)

@@ -196,6 +196,7 @@ class Narrowing:
             n_tried=len(self._case.failing[:MAX_ALL]),
             n_changes=len(share.items),
             is_smallest=share.is_smallest,
+            undone={part.target.file: part.patched for part in (patch, *patch.companions)},
         )
         return Narrowed(change=change, places=places, patch=patch, rerun=_only(rerun, own))
 
