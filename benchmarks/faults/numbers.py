@@ -67,7 +67,9 @@ TEXT_TERMS = (
     "raises",
 )
 #: What all planted faults together count beside the real bugs, which count one each: as a share.
-PLANTED_SHARE = 1.0
+PLANTED_SHARE = 1.5
+#: The share of it that stands beside the real bugs, as if the tests were new.
+AS_NEW = 1 / 3
 #: What only inspected, or recorded, locations show: first the usual outcome of each kind, which is
 #: neutral. The outcomes of a kind exclude each other.
 INSPECTED = {
@@ -139,19 +141,25 @@ def planted(parts: Sequence[str]) -> list[Choice]:
     rows = {name: [r for r in read_rows(name) if r["kind"] in SHARES] for name in names}
     each = weights([row["kind"] for own in rows.values() for row in own])
     found = [choice for name in names for choice in choices(name, rows[name], each)]
-    return [half for choice in found for half in _halved(choice)]
+    return [one for choice in found for one in _in_both(choice)]
 
 
-def _halved(choice: Choice) -> list[Choice]:
-    """A mistake in a test counts half as one of a new test, half as one of an older test."""
-    if not choice.of_test:
-        return [choice]
-    new, old = (f"{situation.value}: " for situation in (Situation.NEW_TEST, Situation.REGRESSION))
+def _in_both(choice: Choice) -> list[Choice]:
+    """A planted fault as one of each situation.
+
+    Among new tests, those in the code count for little: they keep the weights of the spectrum
+    what they are in small projects. What inspections show is counted once.
+    """
+    own, other = Situation.REGRESSION.value, Situation.NEW_TEST.value
+    if choice.of_test:
+        own, other = other, own
     terms = tuple(
-        {name.replace(new, old): value for name, value in own.items()} for own in choice.terms
+        {name.replace(f"{own}: ", f"{other}: "): value for name, value in each.items()}
+        for each in choice.terms
     )
-    as_new = replace(choice, weight=choice.weight / 2)
-    return [as_new, replace(as_new, terms=terms)]
+    share = 0.5 if choice.of_test else AS_NEW
+    copy = replace(choice, weight=share * choice.weight, terms=terms, is_complete=False)
+    return [replace(choice, weight=(1.0 - share) * choice.weight), copy]
 
 
 def real(parts: Sequence[str]) -> list[Choice]:

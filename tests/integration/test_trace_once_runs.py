@@ -383,7 +383,8 @@ def test_test_that_fails_though_its_code_is_the_same_is_traced_after_the_run(
 
     run = project.localize(f"--bayesloc-collect={mode}")
 
-    assert set(run.names()[:2]) == {"reader.py second", "reader.py read"}
+    assert run.names()[0] == "data.txt <data>"
+    assert set(run.names()[1:3]) == {"reader.py second", "reader.py read"}
     assert "reader.py first" not in run.names()
     assert n_traced(run) == (1 if mode == "auto" else 2)
 

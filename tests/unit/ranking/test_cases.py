@@ -197,7 +197,7 @@ def test_tests_that_are_older_than_the_changes_have_a_prior_of_their_own(
     (case,) = opened(CRASHED, changes=lambda _: [changes], formula="blend")
 
     assert case.situation is situation
-    assert case.prior == blend_prior(case.spectrum, case.roles, situation)
+    assert case.prior == pytest.approx(blend_prior(case.spectrum, case.roles, situation))
 
 
 def test_newest_changes_tell_the_age_of_tests_of_which_nothing_is_remembered() -> None:
