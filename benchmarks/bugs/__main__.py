@@ -5,6 +5,8 @@
     python -m benchmarks.bugs pack [NAME ...]       keep what it saw, with figures of texts, minutes
     python -m benchmarks.bugs show [NAME ...]       each as a user runs it, an hour
     python -m benchmarks.bugs report                what comes out, a minute
+    python -m benchmarks.bugs regress [NAME ...]    later source under earlier tests: half an hour
+    python -m benchmarks.bugs regress-report        what comes out
 
 ``benchmarks/README.md`` says what is done and what the figures mean.
 """
@@ -17,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.bugs import regressions
 from benchmarks.bugs.collecting import collect
 from benchmarks.bugs.mining import mine
 from benchmarks.bugs.reporting import report
@@ -30,11 +33,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+COMMANDS = ("mine", "collect", "pack", "show", "report", "regress", "regress-report")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 if it could do its work."""
     given = _arguments().parse_intermixed_args(argv)
     if given.command == "report":
         report(given.part, ablation=given.ablation)
+        return 0
+    if given.command == "regress-report":
+        regressions.report()
         return 0
     if given.clones is None or given.work is None:
         raise SystemExit(f"{given.command} needs --clones=DIR and --work=DIR.")
@@ -47,6 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "collect": partial(collect, **common, python=python, inspect=given.inspect),
         "pack": partial(pack, **common),
         "show": partial(show, **common, python=python),
+        "regress": partial(
+            regressions.regress, **common, python=python, most=given.most, tries=given.tries
+        ),
     }
     return over(names, tasks[given.command], jobs=given.jobs)
 
@@ -58,7 +70,7 @@ def _arguments() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("command", choices=("mine", "collect", "pack", "show", "report"))
+    add("command", choices=COMMANDS)
     add("names", nargs="*", metavar="NAME", help="owner/name of the table; all if none is given")
     add("--clones", type=Path, metavar="DIR", help="git directories, owner+name/repo")
     add("--work", type=Path, metavar="DIR", help="outside the checkout")
