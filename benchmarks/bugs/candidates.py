@@ -28,13 +28,16 @@ FEATURE = re.compile(
     r"support(?:s|ed)? for|add(?:s|ed|ing)? (?:a |an |new |optional )?(?:support|option|argument|"
     r"parameter|method|function|class|flag|setting|rule|plugin|hook)|deprecat\w*|refactor\w*|"
     r"renam\w*|typing|type hints?|annotations?|release|bump|pre-commit|lint\w*|drop\w*|"
-    r"python ?3\.\d+|black|ruff|mypy|py3)\b",
+    r"python ?3\.\d+|black|ruff|mypy|py3|performance|speed ?up|locale|translations?)\b",
     re.IGNORECASE,
 )
 MERGE = re.compile(r"^Merge (?:pull request #\d+ from|branch|remote-tracking branch) ?")
 TESTS = frozenset({"test", "tests", "testing", "testsuite", "unittests"})
 ASIDE = frozenset(
-    {"docs", "doc", "examples", "example", "scripts", "benchmarks", "benchmark", "tools", "tasks"}
+    {
+        *("docs", "doc", "docs_src", "examples", "example"),
+        *("scripts", "benchmarks", "benchmark", "tools", "tasks"),
+    }
 )
 BUILDING = frozenset({"setup.py", "noxfile.py", "conftest.py", "tasks.py", "fabfile.py"})
 
