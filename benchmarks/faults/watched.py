@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.faults.building import remade
-from benchmarks.faults.collecting import COLLECTED
+from benchmarks.faults.collecting import COLLECTED, resumed
 from benchmarks.suites.measuring import install_plugin, measure
 from benchmarks.suites.subjects import KNOWN
 from benchmarks.suites.workspace import prepare, write_json
+
+if TYPE_CHECKING:
+    from benchmarks.suites.planting import PlantedFault
 
 SHOWN = Path(__file__).resolve().parent / "data" / "shown"
 LIMIT_S = 600.0
@@ -27,14 +30,12 @@ def watch(name: str, *, work: Path, python: Path, plugin: Path, most: int) -> st
     kept = workspace.root / "shown" / install_plugin(workspace, plugin)
     kept.mkdir(parents=True, exist_ok=True)
     counts = {kind: min(n, most) for kind, n in COLLECTED.items()}
-    shown = []
+
+    def measured(fault: PlantedFault) -> dict[str, Any]:
+        return asdict(measure(workspace, fault, options=("-q",), limit_s=LIMIT_S))
+
     try:
-        for fault in remade(workspace, counts, work=work):
-            path = kept / f"{fault.digest}.json"
-            if not path.is_file():
-                row = measure(workspace, fault, options=("-q",), limit_s=LIMIT_S)
-                write_json(path, asdict(row))
-            shown.append(json.loads(path.read_text("utf-8")))
+        shown = resumed(remade(workspace, counts, work=work), kept, measured)
     finally:
         workspace.restore()
     SHOWN.mkdir(parents=True, exist_ok=True)

@@ -6,9 +6,9 @@ import ast
 import io
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from textwrap import dedent
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -89,6 +89,25 @@ class Unit:
     def enclosing(self) -> list[Unit]:
         """The functions and classes around it, outermost first, itself last."""
         return [] if self.outer is None else [*self.outer.enclosing, self]
+
+
+@lru_cache(maxsize=16)  # each candidate asks for the same file
+def tree_of(code: str) -> ast.Module | None:
+    """The syntax tree of a file, or None if it does not parse; nobody changes it."""
+    try:
+        return parse(code)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def nodes_inside(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of ``scope``, in no order, without those of functions and classes in it."""
+    pending = list(ast.iter_child_nodes(scope))
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (ScopeNode, ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
 
 
 def first_line(statement: ast.stmt) -> int:

@@ -12,9 +12,8 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, edited
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, edited, tree_of
 from pytest_bayesloc.domain.texts import common_ends, text_digest
-from pytest_bayesloc.fixes.syntax import tree_of
 
 KIND = "fix"
 TOOL = "tool"  # the stage of what a tool proposes

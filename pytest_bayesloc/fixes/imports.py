@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, lines_of
+from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, lines_of, tree_of
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.syntax import (
     Text,
@@ -17,7 +17,6 @@ from pytest_bayesloc.fixes.syntax import (
     is_docstring,
     nodes_of,
     parameters,
-    tree_of,
 )
 
 _BY_MODULE = {

@@ -15,10 +15,11 @@ from copy import deepcopy
 from dataclasses import replace
 
 from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.source import tree_of
 from pytest_bayesloc.fixes.check import CHANGE, OTHER_CONSTANT, TOOL, Candidate, Checked
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
 from pytest_bayesloc.fixes.soundness import bound, doubt, loaded, tuned
-from pytest_bayesloc.fixes.syntax import brief, tree_of
+from pytest_bayesloc.fixes.syntax import brief
 
 CLEAR = 2 / 3  # share of all weights from which on a change is taken to be meant
 LEAST = 0.2  # of all weights: what is meant may be what no edit tries

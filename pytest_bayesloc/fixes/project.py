@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.location import MODULE, Location
-from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, tree_of
 from pytest_bayesloc.fixes.imports import Import, import_of, loaded_by
 from pytest_bayesloc.fixes.syntax import (
     Text,
@@ -23,7 +23,6 @@ from pytest_bayesloc.fixes.syntax import (
     nodes_at,
     nodes_of,
     targets,
-    tree_of,
 )
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import ScopeNode, SourceMap, lines_of
+from pytest_bayesloc.domain.source import ScopeNode, SourceMap, lines_of, tree_of
 from pytest_bayesloc.fixes.calls import called
 from pytest_bayesloc.fixes.check import Candidate, changed_functions
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out, reaching_calls
-from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_name, indent_of, nodes_of, tree_of
+from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_name, indent_of, nodes_of
 from pytest_bayesloc.spectrum.sources import Sources
 
 

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, zip_longest
 
-from pytest_bayesloc.fixes.syntax import brief, functions_in, nodes_of, tree_of
+from pytest_bayesloc.domain.source import tree_of
+from pytest_bayesloc.fixes.syntax import brief, functions_in, nodes_of
 
 WIDTH = 60  # of code in a reason
 NUMBER = re.compile(r"\d+(\.\d+)?")  # as a text

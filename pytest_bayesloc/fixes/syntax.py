@@ -33,15 +33,6 @@ BUILT_IN = frozenset(dir(builtins))
 Placed = ast.stmt | ast.expr | ast.arg | ast.keyword | ast.alias
 
 
-@lru_cache(maxsize=16)  # each candidate asks for the same file
-def tree_of(code: str) -> ast.Module | None:
-    """The syntax tree of a file, or None if it does not parse; nobody changes it."""
-    try:
-        return parse(code)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-
-
 def syntax_error(code: str) -> SyntaxError | None:
     """The error that a file does not parse with; None if it parses, or fails otherwise."""
     try:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_bayesloc.domain.source import SourceMap, first_line, lines_of, parse
+from pytest_bayesloc.domain.source import SourceMap, first_line, lines_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -50,6 +50,11 @@ class Hunk:
         start, end = self.now
         return start + 1, max(end, start + 1)
 
+    def lines_in(self, where: Location) -> Span:
+        """The same, at most to the end of ``where``, which has no line behind its last."""
+        first, last = self.lines
+        return min(first, where.end_line), min(last, where.end_line)
+
 
 def hunks_of(file: str, now: str, then: str) -> list[Hunk]:
     """Return the blocks of lines in which two texts of a file differ.
@@ -78,13 +83,7 @@ def put_back(text: str, hunks: Iterable[Hunk]) -> str:
 
 def is_whole(file: str, text: str) -> bool:
     """Return whether ``text`` can stand in ``file``: of Python, whether it parses."""
-    if not file.endswith(_PYTHON):
-        return True
-    try:
-        parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return True
+    return not file.endswith(_PYTHON) or tree_of(text) is not None
 
 
 def parts_of(hunk: Hunk, now: str, then: str) -> list[Hunk]:
@@ -130,10 +129,10 @@ def _says_nothing(hunk: Hunk, text: str) -> bool:
     lines = [*_lines(text)[slice(*hunk.now)], *hunk.then]
     if not hunk.file.endswith(_PYTHON) or any(_is_code(line) for line in lines):
         return False
-    try:
-        return ast.dump(parse(put_back(text, [hunk]))) == ast.dump(parse(text))
-    except (SyntaxError, ValueError, RecursionError):
+    before, now = tree_of(put_back(text, [hunk])), tree_of(text)
+    if before is None or now is None:
         return False
+    return ast.dump(before) == ast.dump(now)
 
 
 def _is_code(line: str) -> bool:
@@ -149,9 +148,8 @@ def _cuts(text: str, *, is_code: bool) -> dict[int, Key]:
     lines = _lines(text)
     if not is_code:
         return {n: _name_in(line) for n, line in enumerate(lines) if line.strip()}
-    try:
-        tree = parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+    tree = tree_of(text)
+    if tree is None:
         return {}
     found: dict[int, Key] = {}
     for line, column, key in _elements(tree):  # outer ones come first

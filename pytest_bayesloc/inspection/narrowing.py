@@ -177,20 +177,17 @@ class Narrowing:
             rerun = replace(known, tests={**known.tests, **more.tests})
             own += [test for test in others if test in passed(more)]
             self._told.update(own)
-        hunk = share.items[0]
-        text = self._texts[hunk.file]
         places = tuple(
             dict.fromkeys(
                 owner_of(h, self._texts[h.file].now, self._texts[h.file].owners)
                 for h in share.items
             )
         )
-        where = owner_of(hunk, text.now, text.owners)
-        first, last = hunk.lines
+        first, last = share.items[0].lines_in(places[0])
         change = BreakingChange(
-            location=where,
-            first_line=min(first, where.end_line),
-            last_line=min(last, where.end_line),
+            location=places[0],
+            first_line=first,
+            last_line=last,
             diff=patch.diff,
             tests=tuple(own),
             n_tried=len(self._case.failing[:MAX_ALL]),

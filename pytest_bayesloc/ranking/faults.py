@@ -91,13 +91,13 @@ def _not_tried(case: Case, ranking: Sequence[Ranked]) -> Iterator[BreakingChange
         return
     hunks = hunks_of(change.file, change.now, change.before)
     for hunk in hunks[:1]:
-        first, last = hunk.lines
+        first, last = hunk.lines_in(where)
         patched = put_back(change.now, [hunk])
         patch = InspectionPatch(target=where, kind="", original=change.now, patched=patched)
         yield BreakingChange(
             location=where,
-            first_line=min(first, where.end_line),
-            last_line=min(last, where.end_line),
+            first_line=first,
+            last_line=last,
             diff=patch.diff,
             n_changes=len(hunks),
             is_smallest=len(hunks) == 1,

@@ -17,10 +17,10 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.inspection import InspectionPatch
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited, tree_of
 from pytest_bayesloc.fixes.mutations import flow, operators, values
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out
-from pytest_bayesloc.fixes.syntax import Site, TextEdit, tree_of
+from pytest_bayesloc.fixes.syntax import Site, TextEdit
 
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.inspection import OtherValue
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, SourceMap, Unit, edited
+from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, SourceMap, Unit, edited, tree_of
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.side_effects import PURE, aliases, full_name, is_pure
 from pytest_bayesloc.fixes.soundness import NUMBER
@@ -33,7 +33,6 @@ from pytest_bayesloc.fixes.syntax import (
     nodes_of,
     own_nodes,
     targets,
-    tree_of,
 )
 
 Scalar: TypeAlias = "int | float | str"

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, tree_of
 from pytest_bayesloc.fixes.calls import adding, called, is_placed, picked
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
@@ -20,7 +20,6 @@ from pytest_bayesloc.fixes.syntax import (
     nodes_of,
     own_nodes,
     statement_at,
-    tree_of,
 )
 
 MAX_VALUES = 5

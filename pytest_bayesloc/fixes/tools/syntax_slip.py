@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import lines_of
+from pytest_bayesloc.domain.source import lines_of, tree_of
 from pytest_bayesloc.fixes.library import package_tool, parsing
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import syntax_error, tree_of
+from pytest_bayesloc.fixes.syntax import syntax_error
 from pytest_bayesloc.fixes.tools.indentation import STRING, with_lines
 
 MAX_TRIES = 60  # each is parsed, which takes some milliseconds

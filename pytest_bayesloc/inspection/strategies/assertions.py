@@ -6,7 +6,7 @@ The patch adds a heartbeat to the target, and its invariants as real assertions.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, PatchError
@@ -19,6 +19,7 @@ from pytest_bayesloc.domain.source import (
     SourceMap,
     Unit,
     compile_tree,
+    nodes_inside,
     parse,
 )
 from pytest_bayesloc.inspection.gate import SEE_LOCALS
@@ -148,7 +149,7 @@ class _AssertionWriter(LineWriter):
         at_entry = [text for i, text in made if not i.at_exit]
         at_raise = [text for i, text in made if i.at_raise]
         at_exit = [text for i, text in made if i.at_exit and not i.at_raise]
-        if not any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _own_nodes(unit.node)):
+        if not any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in nodes_inside(unit.node)):
             self._check_exits(unit.node, at_exit, at_raise)
         saved = {name for invariant in invariants for name in _saved(invariant)}
         keep = [f"{ENTRY}{name} = {name}" for name in sorted(saved)]
@@ -214,15 +215,5 @@ def _keeps_first_place(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-_SCOPES = ScopeNode | ast.Lambda
-
-
-def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        yield child
-        if not isinstance(child, _SCOPES):
-            yield from _own_nodes(child)
-
-
 def _own_exits(node: ast.AST) -> list[ast.Return | ast.Raise]:
-    return [child for child in _own_nodes(node) if isinstance(child, (ast.Return, ast.Raise))]
+    return [child for child in nodes_inside(node) if isinstance(child, (ast.Return, ast.Raise))]

@@ -18,11 +18,10 @@ from pytest_bayesloc.domain.inspection import (
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import edited
+from pytest_bayesloc.domain.source import edited, tree_of
 from pytest_bayesloc.fixes.check import N_TELLING
 from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.fixes.soundness import doubt
-from pytest_bayesloc.fixes.syntax import tree_of
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.guards import Guard

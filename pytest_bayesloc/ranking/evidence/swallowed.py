@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import HandledError
-from pytest_bayesloc.domain.source import ReadMap, ScopeNode, unit_of_frame
+from pytest_bayesloc.domain.source import ReadMap, nodes_inside, unit_of_frame
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.likelihoods import weigh
 
@@ -97,22 +97,12 @@ def _handlers(function: ast.AST) -> Iterator[ast.ExceptHandler]:
 
     One on a single line is executed as well where its type does not match, unless it takes all.
     """
-    for node in own_nodes(function):
+    for node in nodes_inside(function):
         if isinstance(node, ast.ExceptHandler):
             names = _names(node)
             is_apart = node.body[0].lineno > node.lineno
             if (is_apart or not names) and not (names and CLOSING.issuperset(names)):
                 yield node
-
-
-def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of ``function`` without those of functions and classes inside it."""
-    pending = list(ast.iter_child_nodes(function))
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, (ScopeNode, ast.Lambda)):
-            pending += ast.iter_child_nodes(node)
 
 
 def _names(handler: ast.ExceptHandler) -> list[str]:
@@ -132,7 +122,7 @@ def _entered(handler: ast.ExceptHandler, rows: Mapping[int, int]) -> int:
 
 def _ended(handler: ast.ExceptHandler, rows: Mapping[int, int]) -> int:
     """Return the tests that execute the body, and no ``raise`` in it."""
-    raising = {node.lineno for node in own_nodes(handler) if isinstance(node, ast.Raise)}
+    raising = {node.lineno for node in nodes_inside(handler) if isinstance(node, ast.Raise)}
     return _entered(handler, rows) & ~_union(rows, raising)
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_bayesloc.domain.source import tree_of
 from pytest_bayesloc.fixes.project import Proposal, Task
-from pytest_bayesloc.fixes.syntax import tree_of
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 from tests.fakes.project import TextProject
 from tests.unit.fixes import examples
