@@ -27,7 +27,7 @@ CORPUS = Path(__file__).with_name("corpus")
 SEALED, HELD, SHOWN = "sealed: ", "held ", "shown"
 OPTIONS = (
     *("-q", "-p", "no:cacheprovider"),
-    *("--bayesloc-fix=suggest", "--bayesloc-fix-unsafe", "--bayesloc-memory=off"),
+    *("--bayesloc-fix=suggest", "--bayesloc-memory=off"),
 )
 LIMIT_S = 300.0
 

@@ -180,7 +180,6 @@ def _run(
         "--bayesloc",
         *known.options(),
         "--bayesloc-fix=suggest",
-        "--bayesloc-fix-unsafe",
         f"--bayesloc-budget={budget_s:g}",
         f"--bayesloc-report=json:{report}",
     )

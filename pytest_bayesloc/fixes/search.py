@@ -240,17 +240,17 @@ class Search:
         n, n_verified = self.attempts.get(candidate.name, (0, 0))
         is_verified = checked.status is Status.VERIFIED
         self.attempts[candidate.name] = (n + 1, n_verified + is_verified)
-        if checked.status in {Status.BREAKS, Status.STILL_FAILS}:
-            self.failed.append(candidate.key)
         if is_verified:
             self.verified.append(replace(checked, doubt=doubt_of(candidate)))
         elif checked.status is Status.BREAKS:
             self.rejected.append((candidate, checked.why))
-        elif checked.status is Status.STILL_FAILS:
-            self._keep_base(checked)
+            self.failed.append(candidate.key)
+        # One that more changes may follow is tried again by the next run, so that they do.
+        elif checked.status is Status.STILL_FAILS and not self._is_base(checked):
+            self.failed.append(candidate.key)
 
-    def _keep_base(self, checked: Checked) -> None:
-        """Keep what made progress: more changes may follow."""
+    def _is_base(self, checked: Checked) -> bool:
+        """Keep what made progress, and say whether it did: more changes may follow."""
         candidate = checked.candidate
         nearest = self.nearest
         if checked.n_green > (nearest.n_green if nearest is not None else 0):
@@ -259,8 +259,10 @@ class Search:
             self._edits.append(candidate)
         is_by_tools = self._tools.library.names.issuperset(candidate.tools)
         made = progress(checked, strictly=not is_by_tools)
-        if made > (0, 0) and len(candidate.tools) < MAX_STEPS:
+        is_base = made > (0, 0) and len(candidate.tools) < MAX_STEPS
+        if is_base:
             self._bases.append((made, checked))
+        return is_base
 
     def _order(self, checked: Checked) -> tuple[int, bool, float, float, int]:
         candidate = checked.candidate

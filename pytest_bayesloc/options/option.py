@@ -186,11 +186,6 @@ def are_limits_raised(value: LlmLimits, _: pytest.Config) -> bool:
     return any(given > usual for given, usual in pairs)
 
 
-def is_apply_unsafe(value: bool, config: pytest.Config) -> bool:
-    """Whether fixes would be applied that may change what the code means."""
-    return value and config.getoption("bayesloc_fix") == "apply"
-
-
 def ini_of(config: pytest.Config) -> Path:
     """Return the project's ini file; its folder where it has none."""
     return config.inipath or config.rootpath

@@ -34,7 +34,6 @@ from pytest_bayesloc.options.option import (
     are_reports_elsewhere,
     check_prices,
     ini_of,
-    is_apply_unsafe,
     is_memory_elsewhere,
     refusal_of,
 )
@@ -230,12 +229,6 @@ class Settings:
         default="off",
         read=readers.fix_mode,
         is_common=True,
-    )
-    shows_unsafe: bool = _fix(
-        "--bayesloc-fix-unsafe",
-        "",
-        "show fixes, too, that may change what the code means",
-        reaches=is_apply_unsafe,
     )
     allows_dirty: bool = _fix(
         "--bayesloc-allow-dirty",

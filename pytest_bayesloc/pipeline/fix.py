@@ -39,7 +39,6 @@ from pytest_bayesloc.fixes.tasks import (
 from pytest_bayesloc.pipeline.execute import open_pool
 from pytest_bayesloc.pipeline.fix_tools import (
     announce_refusals,
-    may_apply,
     tool_records,
     tools_of,
 )
@@ -240,22 +239,10 @@ class FixStage:
     # -- what is shown
 
     def _show(self, number: int, result: Search, library: Library, n_failing: int) -> None:
-        # The way back loses what the change was to do, and says so; it is shown, never applied.
-        shown = [
-            checked
-            for checked in result.verified
-            if may_apply(self.context, checked.candidate) or checked.candidate.stage == CHANGE
-        ]
-        for checked in shown[:N_SHOWN]:
+        for checked in result.verified[:N_SHOWN]:
             worth = library.record(checked.candidate.name).worth
             fix = _fix(number, checked.candidate, checked, worth)
             self.context.fixes.append((fix, checked.candidate))
-        if hidden := len(result.verified) - len(shown):
-            fixes = "1 fix" if hidden == 1 else f"{hidden} fixes"
-            self.context.note(
-                f"For fault {number} there is {fixes} that may change what the code means: see "
-                "it with --bayesloc-fix-unsafe. (unsafe-fix)"
-            )
         # To take a change back fixes every failure; what was meant may be to change what is stored.
         if all(checked.candidate.stage == CHANGE for checked in result.verified):
             for candidate in result.shown[:N_SHOWN]:

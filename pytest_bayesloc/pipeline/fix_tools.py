@@ -256,16 +256,11 @@ def write_patches(context: Context) -> None:
 
 
 def apply_best(context: Context) -> None:
-    """Write the best verified fix that nothing speaks against to its file, and say so."""
-    verified = (pair for pair in context.fixes if pair[0].verified and may_apply(context, pair[1]))
-    best = next((pair for pair in verified if pair[0].doubt is None), None)
+    """Write the best safe fix that is verified, and that nothing speaks against, to its file."""
+    safe = (pair for pair in context.fixes if pair[0].verified and pair[1].level is Level.SAFE)
+    best = next((pair for pair in safe if pair[0].doubt is None), None)
     if best is not None:
         _apply(context, *best)
-
-
-def may_apply(context: Context, candidate: Candidate) -> bool:
-    """Say whether a fix may be shown as one to apply."""
-    return context.settings.shows_unsafe or candidate.level is Level.SAFE
 
 
 def review(context: Context, reporter: pytest.TerminalReporter) -> None:

@@ -20,7 +20,6 @@ OPTIONS = (
     "--bayesloc-llm",
     "--bayesloc-memory=off",
     "--bayesloc-fix=suggest",
-    "--bayesloc-fix-unsafe",
     "--bayesloc-without=mutants",
 )
 

@@ -114,7 +114,6 @@ def report(project: Project) -> Path:
         "-q",
         "--bayesloc",
         "--bayesloc-fix=suggest",
-        "--bayesloc-fix-unsafe",
         "--bayesloc-report=html:report.html",
         "--bayesloc-report=json:report.json",
         lean=False,

@@ -59,7 +59,7 @@ def test_interpreter_without_pytest_costs_one_line(shared_buggy_project: Project
 
 @pytest.mark.thorough
 def test_fixes_are_searched_where_tests_are_run_again(buggy_project: Project) -> None:
-    options = ("--bayesloc-fix=suggest", "--bayesloc-fix-unsafe", "--bayesloc-executor=popen")
+    options = ("--bayesloc-fix=suggest", "--bayesloc-executor=popen")
     run = buggy_project.localize(*options)
 
     assert [fix["target"]["qualname"] for fix in run.document["fixes"]][:1] == ["add"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
 
 SHORT = ("rmtree", "rows of a database")
-FIXED = ("--bayesloc", "--bayesloc-fix=suggest", "--bayesloc-fix-unsafe")
+FIXED = ("--bayesloc", "--bayesloc-fix=suggest")
 OURS = frozenset({".bayesloc", ".config", "__pycache__", ".pytest_cache", "looked.json", ".git"})
 
 

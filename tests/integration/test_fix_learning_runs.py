@@ -110,14 +110,12 @@ def test_a_tool_is_learned_trusted_used_edited_and_refused(
     definition = f".bayesloc/fixes/learned/{name}.yaml"
     assert "_1_.upper()" in project.read(f".bayesloc/fixes/learned/{name}.py")
     assert "not trusted" in row(project, name, env=home)
-    before = project.localize(
-        SUGGEST, "--bayesloc-fix-unsafe", "--bayesloc-without=mutants", env=home
-    )
+    before = project.localize(SUGGEST, "--bayesloc-without=mutants", env=home)
     assert name not in dict(fixed(before))
 
     # Trusted, it mends the third.
     project.run(f"--bayesloc-trust={definition}", env=home)
-    used = project.localize(SUGGEST, "--bayesloc-fix-unsafe", env=home)
+    used = project.localize(SUGGEST, env=home)
     assert (name, True) in fixed(used)
     assert "1 of 1 bugs" in row(project, name, env=home)
 

@@ -116,14 +116,13 @@ def test_a_fix_that_breaks_another_test_is_rejected(projects: Projects) -> None:
 
 
 @pytest.mark.thorough
-def test_an_unsafe_fix_is_shown_on_request(projects: Projects) -> None:
+def test_a_fix_that_may_change_what_is_meant_is_shown_and_not_applied(projects: Projects) -> None:
     project = projects.buggy()
 
-    hidden, shown = project.localize(SUGGEST), project.localize(SUGGEST, "--bayesloc-fix-unsafe")
+    run = project.localize("--bayesloc-fix=apply")
 
-    assert hidden.document["fixes"] == []
-    assert "see it with --bayesloc-fix-unsafe" in hidden.output
-    assert ("change-arithmetic", True) in fixed(shown)
+    assert ("change-arithmetic", True) in fixed(run)
+    assert "a - b" in project.read("calc.py")
 
 
 @pytest.mark.thorough
@@ -345,7 +344,7 @@ def test_no_edit_brings_a_call_that_leads_out_in_the_end(projects: Projects) -> 
         }
     )
 
-    project.localize(SUGGEST, "--bayesloc-fix-unsafe")
+    project.localize(SUGGEST)
 
     assert project.read("data/precious.txt") == "precious"
 
@@ -408,7 +407,7 @@ def test_a_test_stays_as_it_is_whatever_its_file_is_called(projects: Projects) -
         }
     )
 
-    run = project.localize("checks.py", SUGGEST, "--bayesloc-fix-unsafe")
+    run = project.localize("checks.py", SUGGEST)
 
     assert run.failing == {"checks.py::test_area"}
     assert not [name for name, verified in fixed(run) if verified]
@@ -592,8 +591,8 @@ def test_function_that_a_verified_fix_changes_leads(projects: Projects) -> None:
 
 @pytest.mark.thorough
 def test_constant_of_a_table_or_a_class_is_mended_and_its_place_leads(projects: Projects) -> None:
-    options = (SUGGEST, "--bayesloc-fix-unsafe", "--bayesloc-budget=300")  # processes are slow
-    run = projects.make(UNITS).localize(*options)
+    slow = "--bayesloc-budget=300"  # processes are
+    run = projects.make(UNITS).localize(SUGGEST, slow)
 
     verified = [fix for fix in run.document["fixes"] if fix["verified"]]
     first = {fix["fault"]: fix for fix in reversed(verified)}

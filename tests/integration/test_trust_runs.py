@@ -113,7 +113,6 @@ def test_what_the_user_says_needs_no_trust(projects: Projects, home: Path, where
         "bayesloc_executor = 2*local",
         "bayesloc_llm_limits = calls=3",
         "bayesloc_without = names",
-        "bayesloc_fix_unsafe = true",
     ],
 )
 def test_settings_that_stay_in_the_project_need_no_trust(
@@ -127,28 +126,13 @@ def test_settings_that_stay_in_the_project_need_no_trust(
     assert home.exists()
 
 
-@pytest.mark.thorough
-def test_unsafe_fix_is_not_applied_by_a_setting_of_the_project(
-    projects: Projects, home: Path
-) -> None:
-    project = projects.buggy({"pytest.ini": "[pytest]\nbayesloc_fix_unsafe = true\n"})
-
-    shown = project.run("-q", "--tb=no", "--bayesloc-inspections=0")
-    run = project.run("-q", "--tb=no", "--bayesloc-fix=apply", "--bayesloc-budget=5")
-
-    assert home.exists()
-    assert "untrusted" not in shown.stdout
-    assert "sets bayesloc_fix_unsafe = true" in run.stdout
-    assert "a - b" in project.read("calc.py")
-
-
 @pytest.mark.parametrize(
     "option", ["--bug-memory=export:x", "--bayesloc-fix=apply", "--bayesloc-trust=pytest.ini"]
 )
 def test_what_only_a_person_may_ask_for_ends_the_run(projects: Projects, option: str) -> None:
     project = projects.buggy({"pytest.ini": f"[pytest]\naddopts = {option}\n"})
 
-    run = project.run("-q", "--bayesloc-fix-unsafe")
+    run = project.run("-q")
 
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     assert "addopts" in run.stderr
