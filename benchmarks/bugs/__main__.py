@@ -4,6 +4,7 @@
     python -m benchmarks.bugs collect [NAME ...]    run the plugin on each, hours
     python -m benchmarks.bugs pack [NAME ...]       keep what it saw, with figures of texts, minutes
     python -m benchmarks.bugs show [NAME ...]       each as a user runs it, an hour
+    python -m benchmarks.bugs fix [NAME ...]        search a fix of each, hours
     python -m benchmarks.bugs report                what comes out, a minute
     python -m benchmarks.bugs regress [NAME ...]    later source under earlier tests: half an hour
     python -m benchmarks.bugs regress-report        what comes out
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.bugs import regressions
 from benchmarks.bugs.collecting import collect
+from benchmarks.bugs.fixed import fix
 from benchmarks.bugs.mining import mine
 from benchmarks.bugs.reporting import report
 from benchmarks.bugs.repositories import NAMES, PARTS, is_sealed
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-COMMANDS = ("mine", "collect", "pack", "show", "report", "regress", "regress-report")
+COMMANDS = ("mine", "collect", "pack", "show", "fix", "report", "regress", "regress-report")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -56,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "collect": partial(collect, **common, python=python, inspect=given.inspect),
         "pack": partial(pack, **common),
         "show": partial(show, **common, python=python),
+        "fix": partial(fix, **common, python=python),
         "regress": partial(
             regressions.regress, **common, python=python, most=given.most, tries=given.tries
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from benchmarks.bugs import fixed
 from benchmarks.bugs.rows import rows
 from benchmarks.bugs.shown import table
 from benchmarks.faults.replay import Setting
@@ -30,6 +31,8 @@ def report(part: str, *, ablation: bool = False) -> None:
     print("\n".join(orderings(judged)))
     print("\n### As a user runs them\n")
     print("\n".join(table(part)))
+    print("\n### Fixes\n")
+    print("\n".join(fixed.table(part)))
     print("\n### Claims\n")
     print("\n".join(claims(judged, {"all": judged})))
     if ablation:

@@ -17,6 +17,7 @@ from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, edits, words_of
 from pytest_bayesloc.fixes.mutations.constants import (
     Sides,
     constant_edits,
+    differences,
     imported_by,
     other_value,
     sides_of,
@@ -24,7 +25,7 @@ from pytest_bayesloc.fixes.mutations.constants import (
     values_of,
 )
 from pytest_bayesloc.fixes.side_effects import reaches_out
-from pytest_bayesloc.fixes.syntax import COMPARED, Text
+from pytest_bayesloc.fixes.syntax import COMPARED, Hints, Text
 from pytest_bayesloc.fixes.tasks import MAX_FAILURES, N_SUSPECTS, test_text
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
@@ -81,11 +82,35 @@ def mutated(case: Case, sources: Sources, never_edited: Collection[str]) -> Iter
         for inspection in case.inspections
         for trial in inspection.trials
     }
+    differ = [pair for said in _said(case, sources) for pair in differences(*said)]
     for target in case.targets()[:N_SUSPECTS]:
         found = sources.unit(target)
         if found is None or reaches_out(*found, never_edited):
             continue
-        yield from _mutations(*found, case.near.suspiciousness(target), effects)
+        hints = _hints(case, target, differ)
+        yield from _mutations(*found, case.near.suspiciousness(target), effects, hints)
+
+
+def _said(case: Case, sources: Sources) -> Iterator[tuple[str, str, str]]:
+    """Yield both sides of the comparisons that failed, as literals, and the text of the test."""
+    for failure, test in _first_failures(case, sources):
+        sides = case.sides.get(failure.node_id, ())
+        said = COMPARED.search(failure.message) or _UNITTEST.match(failure.message)
+        if len(sides) == 2 and all(sides):
+            yield sides[0], sides[1], test
+        elif said is not None:
+            yield said[1], said[2], test
+
+
+def _hints(case: Case, target: Location, differ: Sequence[tuple[object, object]]) -> Hints:
+    """Return what the failing tests say of ``target``."""
+    lines = range(target.start_line, target.end_line + 1)
+    for failure in case.failures:
+        passed = [f.line for f in failure.frames if f.file == target.file and f.line in lines]
+        if passed and failure.node_id in case.failing:
+            name = failure.exc_type.rpartition(".")[2]
+            return Hints(error=name, line=passed[-1], sides=differ)
+    return Hints(sides=differ)
 
 
 def edits_after(
@@ -119,9 +144,12 @@ def _mutations(
     unit: Unit,
     heat: Mapping[int, float],
     effects: Mapping[tuple[Location, str], int],
+    hints: Hints | None = None,
 ) -> Iterator[Candidate]:
     target = unit.location
-    likely, further = (list(edits(kinds, source, unit, heat)) for kinds in (INSPECTED, FURTHER))
+    likely, further = (
+        list(edits(kinds, source, unit, heat, hints)) for kinds in (INSPECTED, FURTHER)
+    )
     likely.sort(key=lambda made: -effects.get((target, words_of(*made[:2])), -1))
     # Both go from the hottest line to the coolest: neither waits for the other's end.
     turns = chain.from_iterable(zip_longest(likely, further))

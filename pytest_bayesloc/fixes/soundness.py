@@ -61,7 +61,7 @@ def _reasons(old: ast.AST, new: ast.AST, values: frozenset[str]) -> Iterator[str
     before, now = _swallowing(old), _swallowing(new)
     if now.total() > before.total():
         yield f"it swallows errors: {brief(next(iter(now - before)), WIDTH)}"
-    if caught := _wider(_caught(old), _caught(new)):
+    if caught := _wider(_caught(old), _caught(new), _ignored(new)):
         yield f"it catches more: {caught}"
     # What the code compares with or returns now, and did not before.
     fresh = Counter(_telling(new)) - Counter(_telling(old))
@@ -274,6 +274,12 @@ def _caught(tree: ast.AST) -> Counter[str]:
     return found
 
 
+def _ignored(tree: ast.AST) -> frozenset[str]:
+    """The names of exceptions after which nothing is done."""
+    handlers = (n for n in nodes_of(tree, ast.ExceptHandler) if isinstance(n.body[0], ast.Pass))
+    return frozenset(name for handler in handlers for name in _names(handler.type))
+
+
 def _names(caught: ast.expr | None) -> list[str]:
     """Returns the names in an ``except``; a bare one gives the empty string."""
     if caught is None:
@@ -281,12 +287,16 @@ def _names(caught: ast.expr | None) -> list[str]:
     return list(map(ast.unparse, caught.elts if isinstance(caught, ast.Tuple) else [caught]))
 
 
-def _wider(before: Counter[str], after: Counter[str]) -> str:
-    """Names what is newly caught; one exception in the place of another is not wider."""
+def _wider(before: Counter[str], after: Counter[str], ignored: frozenset[str]) -> str:
+    """Names what is newly caught; one exception in the place of another is not wider.
+
+    One more for which something is done is what fixes of real bugs do.
+    """
     added, removed = after - before, before - after
     for name in added:
         is_above = any(_is_above(name, other) for other in removed)
-        if name in BROAD or is_above or added.total() > removed.total():
+        is_beside = before and added.total() == 1 and name not in ignored
+        if name in BROAD or is_above or (added.total() > removed.total() and not is_beside):
             return name or "everything"
     return ""
 

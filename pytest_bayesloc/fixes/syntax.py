@@ -8,7 +8,7 @@ import difflib
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeVar
@@ -334,13 +334,31 @@ def _is_word(character: str) -> bool:
     return character == "_" or character.isalnum()
 
 
-class Site(Text):
-    """A file's text, and the function in it that is edited."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """What the failing tests say of a function.
 
-    def __init__(self, text: str, tree: ast.AST, function: FunctionNode) -> None:
+    Attributes:
+        error: Name of the exception that was raised in it or passed through it; empty if none.
+        line: Of the function, where that was.
+        sides: What was computed and what was expected, as values, where they differ.
+    """
+
+    error: str = ""
+    line: int = 0
+    sides: Sequence[tuple[object, object]] = ()
+
+
+class Site(Text):
+    """A file's text, the function in it that is edited, and what the failing tests say of it."""
+
+    def __init__(
+        self, text: str, tree: ast.AST, function: FunctionNode, hints: Hints | None = None
+    ) -> None:
         super().__init__(text)
         self.tree = tree
         self.function = function
+        self.hints = hints or Hints()
 
     @cached_property
     def nodes(self) -> list[ast.AST]:

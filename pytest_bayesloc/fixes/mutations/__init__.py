@@ -18,9 +18,9 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited, tree_of
-from pytest_bayesloc.fixes.mutations import flow, operators, values
+from pytest_bayesloc.fixes.mutations import flow, informed, operators, values
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out
-from pytest_bayesloc.fixes.syntax import Site, TextEdit
+from pytest_bayesloc.fixes.syntax import Hints, Site, TextEdit
 
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 
@@ -51,10 +51,21 @@ INSPECTED: tuple[Mutation, ...] = (
     values.one_more,
     flow.other_jump,
 )
-#: Mutations for the search for a fix alone. Most leave something out, or do less: they repaired
-#: locations that are not at fault as often as others, as deletions are known to. The first two have
-#: not been measured.
+#: Mutations for the search for a fix alone. The first are what people do in small fixes: what they
+#: say of a place has not been measured. The rest leave something out, or do less: they repaired
+#: locations that are not at fault as often as others, as deletions are known to.
 FURTHER: tuple[Mutation, ...] = (
+    informed.convert_to_expected,
+    informed.other_kind,
+    informed.catch_error,
+    operators.compare_with_none,
+    operators.compare_text,
+    operators.accept_more,
+    values.same_case,
+    values.fill_in,
+    values.one_tuple,
+    values.other_flag,
+    flow.go_on,
     operators.negate_clause,
     operators.other_number,
     operators.relax_condition,
@@ -115,6 +126,7 @@ def edits(
     source: SourceMap,
     unit: Unit,
     suspiciousness: Mapping[int, float],
+    hints: Hints | None = None,
 ) -> Iterator[tuple[str, TextEdit, str]]:
     """Edits of the function ``unit`` that parse, those of the most suspicious lines first.
 
@@ -124,11 +136,12 @@ def edits(
         source: The file.
         unit: A function of it.
         suspiciousness: Per executed line, its score; lines that have none, or 0, stay as they are.
+        hints: What the failing tests say of it.
 
     Yields:
         The mutation's name, the edit and the file's new text.
     """
-    for name, edit, changed in _made(_by_line, mutations, source, unit, suspiciousness):
+    for name, edit, changed in _made(_by_line, mutations, source, unit, suspiciousness, hints):
         if tree_of(edited(source.text, changed, unit.location)) is not None:
             yield name, edit, changed
 
@@ -143,10 +156,11 @@ def _made(
     source: SourceMap,
     unit: Unit,
     suspiciousness: Mapping[int, float],
+    hints: Hints | None = None,
 ) -> Iterator[tuple[str, TextEdit, str]]:
     if not isinstance(unit.node, FunctionNode) or source.is_broken:
         return
-    site = Site(source.text, source.module.node, unit.node)
+    site = Site(source.text, source.module.node, unit.node, hints)
     scores = {line: score for line, score in suspiciousness.items() if score > 0}
     made = ((each, [e for e in each(site) if e.line in scores]) for each in mutations)
     seen = {source.text}

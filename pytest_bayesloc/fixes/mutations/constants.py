@@ -67,6 +67,34 @@ def sides_of(left: str, right: str, test: str) -> list[Sides]:
         return []
 
 
+def differences(left: str, right: str, test: str) -> list[tuple[object, object]]:
+    """Return in what the sides of a comparison differ, as a whole and inside, the expected second.
+
+    The arguments are those of `sides_of`.
+    """
+    if left in test and right not in test:
+        left, right = right, left
+    if len(left) + len(right) > MAX_TEXT:
+        return []
+    try:
+        return list(_unequal(ast.literal_eval(left), ast.literal_eval(right)))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return []
+
+
+def _unequal(left: object, right: object) -> Iterator[tuple[object, object]]:
+    if type(left) is type(right) and left == right:
+        return
+    yield left, right
+    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+        if len(left) == len(right):
+            for a, b in zip(left, right, strict=True):
+                yield from _unequal(a, b)
+    elif isinstance(left, dict) and isinstance(right, dict):
+        for key in left.keys() & right.keys():
+            yield from _unequal(left[key], right[key])
+
+
 def _value(text: str) -> object:
     """Return the value of a literal, in which decimal numbers and dates are plain numbers."""
     return ast.literal_eval(_AsNumbers().visit(ast.parse(text, mode="eval")))

@@ -49,6 +49,18 @@ def other_jump(site: Site) -> Iterator[TextEdit]:
                     yield site.replace(node, other, f"`{own}` to `{other}`")
 
 
+def go_on(site: Site) -> Iterator[TextEdit]:
+    """Go on with the loop, or end it, where the function is left."""
+    for loop in site.nodes:
+        if isinstance(loop, (ast.For, ast.While)):
+            inside = (n for part in loop.body for n in ast.walk(part) if n in site.nodes)
+            for node in inside:
+                if isinstance(node, (ast.Return, ast.Raise)):
+                    for other in ("continue", "break"):
+                        words = f"`{brief(site.of(node), 30)}` to `{other}`"
+                        yield site.replace(node, other, words)
+
+
 def move_out(site: Site) -> Iterator[TextEdit]:
     """Move the last statement of a block behind the block."""
     for node in site.nodes:

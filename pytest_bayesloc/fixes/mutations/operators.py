@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 from pytest_bayesloc.fixes.syntax import Site, TextEdit, brief, every_node, nodes_of
 
 N_NUMBERS = 3  # that are tried in the place of one
+N_KINDS = 8  # classes that a check is made to accept, one at a time
 MAX_BITS = 64  # of a constant that is changed: longer ones are no counts, and slow to write
 
 _COMPARISONS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
@@ -103,6 +106,82 @@ def change_comparison(site: Site) -> Iterator[TextEdit]:
         operands = [node.left, *node.comparators]
         for left, operator, right in zip(operands, node.ops, operands[1:], strict=False):
             yield from _operator(site, left, right, _COMPARISONS.get(type(operator)))
+
+
+def compare_with_none(site: Site) -> Iterator[TextEdit]:
+    """Ask whether a value is None, where it was asked whether it is true."""
+    tests = list(_conditions(site))
+    clauses = [clause for test in tests for clause in _clauses(test)]
+    for clause in clauses:
+        is_negated = isinstance(clause, ast.UnaryOp) and isinstance(clause.op, ast.Not)
+        value = clause.operand if isinstance(clause, ast.UnaryOp) and is_negated else clause
+        if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
+            made = f"{site.of(value)} is {'' if is_negated else 'not '}None"
+            yield site.replace(clause, made, f"`{made}`")
+    for node in site.own(ast.BoolOp):
+        match node:
+            case ast.BoolOp(op=ast.Or(), values=[(ast.Name() | ast.Attribute()) as value, other]):
+                if node not in tests and node not in clauses:
+                    first, second = site.of(value), site.of(other)
+                    made = f"({first} if {first} is not None else {second})"
+                    yield site.replace(node, made, f"`{second}` only for None")
+
+
+def _clauses(test: ast.expr) -> list[ast.expr]:
+    """A condition, or all that it joins."""
+    if isinstance(test, ast.BoolOp):
+        return [clause for value in test.values for clause in _clauses(value)]
+    return [test]
+
+
+def compare_text(site: Site) -> Iterator[TextEdit]:
+    """Compare with the whole of a text, its start or its end, or ask whether it is in there."""
+    for node in site.own(ast.Compare):
+        match node:
+            case ast.Compare(left=left, ops=[ast.In()], comparators=[right]):
+                parts = [(left, right), (right, left)]
+            case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
+                parts = [(left, right)]
+            case _:
+                continue
+        is_whole = isinstance(node.ops[0], ast.Eq)
+        for value, constant in parts:
+            if isinstance(constant, ast.Constant) and isinstance(constant.value, (str, bytes)):
+                text, known = site.of(value), site.of(constant)
+                made = [f"{text}.startswith({known})", f"{text}.endswith({known})"]
+                made.insert(0, f"{known} in {text}" if is_whole else f"{text} == {known}")
+                yield from (site.replace(node, other, f"`{brief(other)}`") for other in made)
+
+
+def accept_more(site: Site) -> Iterator[TextEdit]:
+    """Let a check accept None as well, or a class that is checked for elsewhere in the file."""
+    kinds = _checked_kinds(site.tree)
+    for node in site.nodes:
+        match node:
+            case ast.Compare(ops=[ast.Is() | ast.Eq()], comparators=[other]):
+                if not isinstance(other, (ast.Constant, ast.Tuple)):
+                    made = f"({site.of(other)}, None)"
+                    text = f"{site.of(node.left)} in {made}"
+                    yield site.replace(node, text, "`None` is accepted, too")
+            case ast.Call(
+                func=ast.Name(id="isinstance"), args=[_, (ast.Name() | ast.Attribute()) as kind]
+            ):
+                own = site.of(kind)
+                for more in [k for k in kinds if k != own][:N_KINDS]:
+                    yield site.replace(kind, f"({own}, {more})", f"`{more}` is accepted, too")
+
+
+@lru_cache(maxsize=16)
+def _checked_kinds(tree: ast.AST) -> list[str]:
+    """The classes that a file asks of objects, the most often asked first."""
+    found: Counter[str] = Counter()
+    for node in every_node(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, kind]):
+                kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+                named = (k for k in kinds if isinstance(k, (ast.Name, ast.Attribute)))
+                found.update(map(ast.unparse, named))
+    return [kind for kind, _ in found.most_common()]
 
 
 def change_arithmetic(site: Site) -> Iterator[TextEdit]:

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Iterable, Iterator
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, zip_longest
+from string import Formatter
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.syntax import Site, TextEdit, brief, every_node, parameters
+from pytest_bayesloc.fixes.side_effects import aliases, full_name
+from pytest_bayesloc.fixes.syntax import (
+    BUILT_IN,
+    Site,
+    TextEdit,
+    brief,
+    defaults,
+    every_node,
+    nodes_of,
+    parameters,
+)
 
 N_OTHERS = 6  # names that are tried in the place of one
 N_NEAR = 3  # of them, those that were bound last
@@ -226,6 +240,98 @@ def _used(site: Site) -> Iterator[ast.expr]:
 
 def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+
+
+def same_case(site: Site) -> Iterator[TextEdit]:
+    """Write a text that is compared in the case of what it is compared with."""
+    for node in site.own(ast.Compare):
+        match node:
+            case ast.Compare(left=left, ops=[_], comparators=[other]):
+                known = [n.value for n in nodes_of(other, ast.Constant) if isinstance(n.value, str)]
+                case = {"upper" if k.isupper() else "lower" if k.islower() else "" for k in known}
+                if case in ({"upper"}, {"lower"}) and _is_plain(left):
+                    method = f".{case.pop()}()"
+                    text = site.of(left)
+                    if not text.endswith(method):
+                        words = f"`{method}` behind `{brief(text, 30)}`"
+                        yield site.replace(left, f"{text}{method}", words)
+
+
+def fill_in(site: Site) -> Iterator[TextEdit]:
+    """Make a text that names variables in braces one that they are filled into."""
+    usable = site.visible | BUILT_IN
+    for node in site.own(ast.Constant):
+        if isinstance(node.value, str) and (names := _in_braces(node.value)) and names <= usable:
+            text = _STRING.sub(lambda m: f"f{m[0]}" if "{" in m[0] else m[0], site.of(node))
+            yield site.replace(node, text, f"{', '.join(sorted(names))} filled in")
+
+
+def _in_braces(text: str) -> set[str]:
+    """The variables that a template names; none if it is none."""
+    try:
+        fields = [field for _, field, _, _ in Formatter().parse(text) if field]
+    except ValueError:
+        return set()
+    return {re.split(r"[.\[]", field)[0] for field in fields}
+
+
+_STRING = re.compile(r"""(?<![\w'"])(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")""")
+
+
+def one_tuple(site: Site) -> Iterator[TextEdit]:
+    """Make a value a tuple of one, where it fills a template or stands beside another tuple."""
+    for node in site.nodes:
+        match node:
+            case ast.BinOp(op=ast.Mod(), right=(ast.Name() | ast.Attribute()) as value):
+                parts: list[ast.expr] = [value]
+            case ast.Call(args=given) if any(isinstance(n, ast.Tuple) for n in given):
+                parts = [n for n in given if isinstance(n, (ast.Name, ast.Constant))]
+            case _:
+                continue
+        for part in parts:
+            yield site.replace(part, f"({site.of(part)},)", f"`({brief(site.of(part), 30)},)`")
+
+
+def other_flag(site: Site) -> Iterator[TextEdit]:
+    """Pass a flag that a call leaves at its default."""
+    imported, own = aliases(site.tree), _flags_by_name(site.tree)
+    for node in site.own(ast.Call):
+        given = {keyword.arg for keyword in node.keywords}
+        name = full_name(node.func, imported)
+        flags = own.get(name.rpartition(".")[2]) or _flags_of(name)
+        at = site.end(node) - 1
+        before = site.between(site.start(node), at).rstrip()
+        comma = "" if before.endswith((",", "(")) else ", "
+        for flag, value in flags.items() if None not in given else ():
+            if flag not in given:
+                text = f"{flag}={not value}"
+                yield site.insert(at, f"{comma}{text}", f"`{text}` is passed", node.lineno)
+
+
+@lru_cache(maxsize=16)
+def _flags_by_name(tree: ast.AST) -> dict[str, dict[str, bool]]:
+    """Per function of the file, its parameters that are true or false by default."""
+    found: dict[str, dict[str, bool]] = {}
+    for node in every_node(tree):
+        if isinstance(node, FunctionNode):
+            for parameter, value in defaults(node.args):
+                if isinstance(value, ast.Constant) and isinstance(value.value, bool):
+                    found.setdefault(node.name, {})[parameter.arg] = value.value
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _flags_of(name: str) -> Mapping[str, bool]:
+    """The same of a function of a module that is imported."""
+    module, _, last = name.rpartition(".")
+    function = getattr(sys.modules.get(module or "builtins"), last, None)
+    if not inspect.isroutine(function):
+        return {}
+    try:
+        given = inspect.signature(function).parameters.values()
+    except (ValueError, TypeError):
+        return {}
+    return {p.name: p.default for p in given if isinstance(p.default, bool)}
 
 
 def drop_conversion(site: Site) -> Iterator[TextEdit]:

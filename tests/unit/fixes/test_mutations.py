@@ -10,8 +10,8 @@ import pytest
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, Mutation, edits, name_of
 from pytest_bayesloc.fixes.mutations.operators import MAX_BITS
-from pytest_bayesloc.fixes.syntax import Site
-from tests.unit.fixes.examples.mutations import EXAMPLES
+from pytest_bayesloc.fixes.syntax import Hints, Site
+from tests.unit.fixes.examples.mutations import EXAMPLES, HINTS
 
 METHOD = "def f(self):\n        "
 HEAD = "def f(self, first, second):\n    "
@@ -24,20 +24,30 @@ CASES = [
 ]
 
 
-def function(body: str, name: str = "f", above: str = "", head: str = "def f():\n    ") -> Site:
+def function(
+    body: str,
+    name: str = "f",
+    above: str = "",
+    head: str = "def f():\n    ",
+    hints: Hints | None = None,
+) -> Site:
     """The function ``name``: ``f`` with the given body, or a function within it."""
     text = f"{above}{head}{body}\n"
     source = SourceMap(text, "m.py")
     unit = next(u for u in source.units if u.location.qualname.endswith(name))
     assert isinstance(unit.node, FunctionNode)
-    return Site(text, source.module.node, unit.node)
+    return Site(text, source.module.node, unit.node, hints)
 
 
 def edited(
-    body: str, *mutations: Mutation, above: str = "", head: str = "def f():\n    "
+    body: str,
+    *mutations: Mutation,
+    above: str = "",
+    head: str = "def f():\n    ",
+    hints: Hints | None = None,
 ) -> list[str]:
     """The bodies that ``mutations`` (all that inspections try, by default) make of ``body``."""
-    site = function(body, above=above, head=head)
+    site = function(body, above=above, head=head, hints=hints)
     edits = [edit for mutation in mutations or INSPECTED for edit in mutation(site)]
     wholes = [site.edited(edit) for edit in edits]
     assert all(whole.startswith(f"{above}{head}") for whole in wholes)
@@ -46,7 +56,7 @@ def edited(
 
 @pytest.mark.parametrize(("name", "before", "after"), CASES)
 def test_a_mutation_does_what_its_example_says(name: str, before: str, after: str) -> None:
-    assert after in edited(before, MUTATIONS[name], head=HEAD)
+    assert after in edited(before, MUTATIONS[name], head=HEAD, hints=HINTS.get(name))
     parse(f"{HEAD}{after}\n")
 
 

@@ -59,6 +59,10 @@ SOUND = {
         "try:\n    f()\nexcept KeyError:\n    pass\n",
         "try:\n    f()\nexcept IndexError:\n    pass\n",
     ),
+    "one more exception for which something is done": (
+        "try:\n    f()\nexcept KeyError:\n    return 0\n",
+        "try:\n    f()\nexcept (KeyError, TypeError):\n    return 0\n",
+    ),
     "another bound": ("def f(x):\n    return x > 16\n", "def f(x):\n    return x > 17\n"),
     "a guard": (
         "def f(x):\n    return x\n",

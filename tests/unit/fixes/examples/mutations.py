@@ -2,11 +2,67 @@
 
 from __future__ import annotations
 
+from pytest_bayesloc.fixes.syntax import Hints
+
+#: What the failing tests say, for mutations that read it.
+HINTS = {
+    "catch-error": Hints(error="TypeError", line=3),
+    "other-kind": Hints(sides=[(None, "null")]),
+    "convert-to-expected": Hints(sides=[("it's", "its"), ([2, 1], [1, 2])]),
+}
 EXAMPLES = {
+    "catch-error": (
+        (
+            "try:\n        a()\n    except KeyError:\n        b()",
+            "try:\n        a()\n    except (KeyError, TypeError):\n        b()",
+        ),
+    ),
+    "other-kind": (("first['type'] = None", "first['type'] = 'null'"),),
+    "convert-to-expected": (
+        ("return first + second", "return (first + second).replace(\"'\", '')"),
+        ("return first", "return sorted(first)"),
+    ),
     "negate-condition": (
         ("if a: b()", "if (not (a)): b()"),
         ("if not a: b()", "if a: b()"),
         ("x = [i for i in y if i]", "x = [i for i in y if (not (i))]"),
+    ),
+    "compare-with-none": (
+        ("if a: b()", "if a is not None: b()"),
+        ("if not a.b and c: d()", "if a.b is None and c: d()"),
+        ("x = a or b()", "x = (a if a is not None else b())"),
+    ),
+    "compare-text": (
+        ("if a in 'bc': d()", "if a == 'bc': d()"),
+        ("if 'bc' in a: d()", "if a.startswith('bc'): d()"),
+        ("x = a == b'c'", "x = b'c' in a"),
+    ),
+    "accept-more": (
+        ("if a is b: c()", "if a in (b, None): c()"),
+        (
+            "if isinstance(a, B): c()\n    return isinstance(a, d.E)",
+            "if isinstance(a, (B, d.E)): c()\n    return isinstance(a, d.E)",
+        ),
+    ),
+    "same-case": (
+        ("return a.b == 'AS'", "return a.b.upper() == 'AS'"),
+        ("return first in ('yes', 'on')", "return first.lower() in ('yes', 'on')"),
+    ),
+    "fill-in": (
+        ("return 'no {first} here'", "return f'no {first} here'"),
+        ("f('of {second.n!r}'\n      'all')", "f(f'of {second.n!r}'\n      'all')"),
+    ),
+    "one-tuple": (
+        ("return 'no %s' % first", "return 'no %s' % (first,)"),
+        ("return g(first, ('a',), 'b')", "return g(first, ('a',), ('b',))"),
+    ),
+    "other-flag": (
+        ("return sorted(first)", "return sorted(first, reverse=True)"),
+        ("def g(a, b=True): pass\n    g(1)", "def g(a, b=True): pass\n    g(1, b=False)"),
+    ),
+    "go-on": (
+        ("for a in first:\n        return a", "for a in first:\n        continue"),
+        ("while a:\n        raise B", "while a:\n        break"),
     ),
     "negate-clause": (
         ("return a.ok", "return not a.ok"),

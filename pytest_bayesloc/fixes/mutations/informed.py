@@ -1,0 +1,123 @@
+"""Mutations that read the failure: the exception that was raised, or both sides of a comparison."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+
+from pytest_bayesloc.fixes.syntax import Site, TextEdit, brief, holds
+
+N_CHANGES = 4  # that make what was computed what was expected
+MAX_PART = 3  # characters that are taken out or exchanged
+PLACES = (1, 2, 3)  # to which a number is rounded
+
+
+def catch_error(site: Site) -> Iterator[TextEdit]:
+    """Catch the exception that was raised in a ``try`` statement whose handler is for another."""
+    hints = site.hints
+    for node in site.own(ast.Try) if hints.error else ():
+        if not any(holds(inner, hints.line) for inner in node.body):
+            continue
+        for handler in node.handlers:
+            kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+            if handler.type is not None and all(map(_is_named, kinds)):
+                names = [site.of(kind) for kind in kinds if kind is not None]
+                text = f"({', '.join((*names, hints.error))})"
+                yield site.replace(handler.type, text, f"`{hints.error}` is caught, too")
+
+
+def _is_named(kind: ast.expr | None) -> bool:
+    return isinstance(kind, (ast.Name, ast.Attribute))
+
+
+def other_kind(site: Site) -> Iterator[TextEdit]:
+    """Put the literal that was expected for one of another type that was computed."""
+    for got, wanted in site.hints.sides:
+        if type(got) is not type(wanted) and isinstance(wanted, (str, int, bool, type(None))):
+            for node in site.own(ast.Constant):
+                if type(node.value) is type(got) and node.value == got:
+                    words = f"`{brief(repr(got))}` to `{brief(repr(wanted))}`"
+                    yield site.replace(node, repr(wanted), words)
+
+
+def convert_to_expected(site: Site) -> Iterator[TextEdit]:
+    """Change what is returned, assigned or added in the way that makes it what was expected."""
+    changes = dict.fromkeys(
+        change for got, wanted in site.hints.sides for change in _changes(got, wanted)
+    )
+    for node, change in product(_values(site), list(changes)[:N_CHANGES]):
+        text = site.of(node)
+        is_whole = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
+        made = change.replace("_", text if is_whole or "(_" in change else f"({text})", 1)
+        yield site.replace(node, made, f"`{change.replace('_', brief(text, 30), 1)}`")
+
+
+def _values(site: Site) -> Iterator[ast.expr]:
+    """Expressions that may make what the test sees: those that are returned come first."""
+    for kind in (ast.Return, ast.Assign):
+        values = (node.value for node in site.nodes if isinstance(node, kind))
+        yield from (value for value in values if value is not None and _is_made(value))
+    for call in site.own(ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in {"append", "add"}:
+            yield from (argument for argument in call.args[:1] if _is_made(argument))
+
+
+def _is_made(value: ast.expr) -> bool:
+    return not isinstance(value, (ast.Constant, ast.Lambda))
+
+
+def _changes(got: object, wanted: object) -> Iterator[str]:
+    """Yield expressions of ``_`` that make ``wanted`` of ``got``."""
+    for text, change in _CHANGES.items():
+        if _made(change, got, wanted):
+            yield text
+    if isinstance(got, str) and isinstance(wanted, str):
+        yield from _of_text(got, wanted)
+    elif isinstance(got, float) and isinstance(wanted, (int, float)):
+        yield from (f"round(_, {n})" for n in PLACES if round(got, n) == wanted)
+
+
+def _made(change: Callable[..., object], got: object, wanted: object) -> bool:
+    try:
+        made = change(got)
+    except (TypeError, ValueError, AttributeError, OverflowError):
+        return False
+    return type(made) is type(wanted) and made == wanted and got != wanted
+
+
+def _of_text(got: str, wanted: str) -> Iterator[str]:
+    """Yield what takes characters out of a text, or exchanges them, wherever they stand."""
+    lost = [part for part in dict.fromkeys(got) if part not in wanted]
+    fresh = [part for part in dict.fromkeys(wanted) if part not in got]
+    for old, new in product(lost[:MAX_PART], ("", *fresh[:MAX_PART])):
+        if got.replace(old, new) == wanted:
+            yield f"_.replace({old!r}, {new!r})"
+
+
+_CHANGES: Mapping[str, Callable[..., object]] = {
+    "sorted(_)": sorted,
+    "list(_)": list,
+    "tuple(_)": tuple,
+    "set(_)": set,
+    "dict(_)": dict,
+    "str(_)": str,
+    "int(_)": int,
+    "float(_)": float,
+    "round(_)": round,
+    "bool(_)": bool,
+    "_[::-1]": lambda value: value[::-1],
+    "list(dict.fromkeys(_))": lambda value: list(dict.fromkeys(value)),
+    "_.strip()": lambda value: value.strip(),
+    "_.lstrip()": lambda value: value.lstrip(),
+    "_.rstrip()": lambda value: value.rstrip(),
+    "_.lower()": lambda value: value.lower(),
+    "_.upper()": lambda value: value.upper(),
+    "_.title()": lambda value: value.title(),
+    "_.capitalize()": lambda value: value.capitalize(),
+    "_.encode()": lambda value: value.encode(),
+    "_.decode()": lambda value: value.decode(),
+    "_[0]": lambda value: value[0],
+    "[_]": lambda value: [value],
+    "-_": lambda value: -value,
+}
