@@ -15,6 +15,7 @@ from benchmarks.bugs.repositories import NAMES, part_of_repository
 from benchmarks.suites.measuring import COLD
 from benchmarks.suites.scores import TOP, Standing, standing
 from benchmarks.suites.workspace import write_json
+from pytest_bayesloc.domain.evidence import InspectionOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,10 +66,27 @@ def _shown(checkout: Checkout, bug: Mapping[str, Any]) -> dict[str, Any]:
         "claim": scores[0] if scores else 0.0,
         "right": bool(right and right[0]),
         "n_inspections": len(result.get("inspections", ())),
+        "inspected": [
+            [normpath(row["file"]), row["qualname"], item["outcome"]]
+            for row in ranking
+            for item in row["evidence"]
+            if item["outcome"] in InspectionOutcome.__members__
+        ],
         "plain_cpu_s": round(plain.cpu_s, 2),
         "cpu_s": round(ran.cpu_s, 2),
         "seconds": round(ran.seconds - plain.seconds, 2),
     }
+
+
+def inspected(name: str) -> dict[str, dict[tuple[str, str], list[str]]]:
+    """Per bug of a repository that was run, the outcomes of inspections at each place."""
+    path = SHOWN / f"{name.replace('/', '+')}.json"
+    found: dict[str, dict[tuple[str, str], list[str]]] = {}
+    for row in json.loads(path.read_text("utf-8")) if path.is_file() else ():
+        own = found.setdefault(row["commit"], {}) if "inspected" in row else {}
+        for file, name_, outcome in row.get("inspected", ()):
+            own.setdefault((file, name_), []).append(outcome)
+    return found
 
 
 def table(part: str) -> Iterator[str]:

@@ -25,10 +25,9 @@ from scipy.optimize import minimize, minimize_scalar
 
 from benchmarks.faults.replay import outcome_of, problems
 from benchmarks.faults.shares import REAL
-from pytest_bayesloc.domain.evidence import InspectionOutcome
+from pytest_bayesloc.domain.evidence import REPAIRING_EDITS, InspectionOutcome
 from pytest_bayesloc.ranking.belief import blend_features, fullness
 from pytest_bayesloc.ranking.evidence.text import beside_others
-from pytest_bayesloc.ranking.likelihoods import REPAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.failure import Situation
 
     Terms = Mapping[str, float]
+    Inspected = Mapping[tuple[str, str], Sequence[str]]
     Bounds = tuple[float | None, float | None]
     Learn = Callable[[Sequence["Choice"]], Terms]
 
@@ -52,7 +52,7 @@ FEW = "few candidates"
 PENALTY = 1.0
 #: How far behind the likeliest location one lies that a change repairs.
 DISTANCE = "distance of a repair"
-_REPAIRS = {outcome.name for outcome in REPAIRS}
+_EDITS = {outcome.name for outcome in REPAIRING_EDITS}
 SILENT = frozenset({InspectionOutcome.INCONCLUSIVE, InspectionOutcome.NO_COVERAGE})
 
 
@@ -82,7 +82,10 @@ class Choice:
 
 
 def choices(
-    package: str, rows: Iterable[Mapping[str, Any]], weights: Mapping[str, float]
+    package: str,
+    rows: Iterable[Mapping[str, Any]],
+    weights: Mapping[str, float],
+    shown: Mapping[str, Inspected] = MappingProxyType({}),
 ) -> list[Choice]:
     """The groups of ``rows`` in which what is at fault is among the locations.
 
@@ -90,6 +93,7 @@ def choices(
         package: The subject's name.
         rows: Of its faults.
         weights: Of each kind of fault; those of other kinds are left out.
+        shown: Per commit of a real bug, what inspections of a user's run came to, per place.
     """
     found = list[Choice]()
     for row in rows:
@@ -98,28 +102,33 @@ def choices(
         groups = problems(row)
         weight = weights[row["kind"]] / max(1, len(groups))
         is_real = row["kind"] == REAL
-        found += [_choice(package, p, weight, is_real=is_real) for p in groups if p.truth]
+        made = shown.get(row.get("commit", "")) if len(groups) == 1 else None
+        found += [_choice(package, p, weight, made, is_real=is_real) for p in groups if p.truth]
     return found
 
 
-def _choice(package: str, problem: Problem, weight: float, *, is_real: bool) -> Choice:
+def _choice(
+    package: str, problem: Problem, weight: float, shown: Inspected | None, *, is_real: bool
+) -> Choice:
     return Choice(
         package=package,
-        terms=terms_of(problem),
+        terms=terms_of(problem, shown),
         guilty=tuple(where in problem.truth for where in problem.locations),
         tests=tuple(where.is_test for where in problem.locations),
         of_test=any(where.is_test for where in problem.truth),
         # Older rows know fewer ways, and no calls; others were not inspected at all.
-        is_complete="edges" in problem.raw and bool(problem.raw["inspections"]),
+        is_complete=shown is not None
+        or ("edges" in problem.raw and bool(problem.raw["inspections"])),
         weight=weight,
         is_real=is_real,
     )
 
 
-def terms_of(problem: Problem) -> tuple[dict[str, float], ...]:
+def terms_of(problem: Problem, shown: Inspected | None = None) -> tuple[dict[str, float], ...]:
     """Per location, the prior's terms, what it is to the tests, and each outcome seen there.
 
-    Terms of the spectrum, of words and of test code are those of the problem's situation.
+    Terms of the spectrum, of words and of test code are those of the problem's situation. What a
+    user's run has ``shown`` counts for what the row holds.
     """
     features = blend_features(problem.spectrum)
     roles = problem.roles()
@@ -136,7 +145,12 @@ def terms_of(problem: Problem) -> tuple[dict[str, float], ...]:
     number = {where: n for n, where in enumerate(problem.locations)}
     evidence = (item for item in problem.first_evidence(MODEL) if item.source != "names")
     seen = [(number[item.location], item.outcome) for item in evidence]
-    seen += [(made[0], outcome_of(made)) for made in problem.raw["inspections"] if made[0] >= 0]
+    if shown is None:
+        seen += [(m[0], outcome_of(m)) for m in problem.raw["inspections"] if m[0] >= 0]
+    else:
+        for where, n in number.items():
+            outcomes = shown.get((where.file, where.qualname), ())
+            seen += [(n, InspectionOutcome[outcome]) for outcome in outcomes]
     for n, outcome in seen:
         if outcome not in SILENT:
             terms[n][outcome.name] = 1.0
@@ -228,7 +242,7 @@ def with_distances(choice: Choice, at_hand: Terms) -> Choice:
     logits = _logits(choice, at_hand)
     behind = (float(np.max(logits) - own) for own in logits)
     terms = tuple(
-        {**own, DISTANCE: nats} if _REPAIRS & own.keys() else own
+        {**own, DISTANCE: nats} if _EDITS & own.keys() else own
         for own, nats in zip(choice.terms, behind, strict=True)
     )
     return replace(choice, terms=terms)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.bugs.rows import rows as read_bugs
+from benchmarks.bugs.shown import inspected
 from benchmarks.faults.fitting import (
     DISTANCE,
     FEW,
@@ -165,7 +166,8 @@ def _in_both(choice: Choice) -> list[Choice]:
 def real(parts: Sequence[str]) -> list[Choice]:
     """The real bugs of some parts."""
     rows = [pair for part in parts for pair in read_bugs(part)]
-    return [choice for name, row in rows for choice in choices(name, [row], {REAL: 1.0})]
+    shown = {name: inspected(name) for name in {name for name, _ in rows}}
+    return [c for name, row in rows for c in choices(name, [row], {REAL: 1.0}, shown[name])]
 
 
 def _total(found: Sequence[Choice]) -> float:
@@ -318,7 +320,7 @@ CHANCES: Mapping[Outcome, tuple[float, float]] = MappingProxyType(
     }}
 )
 
-#: How much less often a change repairs by chance at a location of less belief: the power of its
+#: How much less often an edit repairs by chance at a location of less belief: the power of its
 #: share of the highest belief before any inspection.
 REPAIR_NEARNESS = {nearness:.2f}
 '''

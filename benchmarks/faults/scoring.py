@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.replay import Setting, outcome_of, problems, replay
 from benchmarks.faults.shares import weights
 from benchmarks.suites.scores import TOP, Standing, standing
-from pytest_bayesloc.domain.evidence import InspectionOutcome
+from pytest_bayesloc.domain.evidence import REPAIRING_EDITS, InspectionOutcome
 from pytest_bayesloc.ranking.faults import listed
 from pytest_bayesloc.ranking.formulas import function_scores, line_maximum, scorer
-from pytest_bayesloc.ranking.likelihoods import REPAIRS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -31,7 +30,10 @@ POSTERIOR, PRIOR = "posterior", "prior"
 SHOWN, OF_CODE = "as it is listed", "posterior, tests left out"
 #: The most that could be made of the repairs that inspections find.
 BELIEVED = "posterior, a repair at the fault believed"
-_REPAIRS = REPAIRS | {InspectionOutcome.RETURN_REPAIRS_BY_CALLEE}
+_REPAIRS = REPAIRING_EDITS | {
+    InspectionOutcome.RETURN_REPAIRS,
+    InspectionOutcome.RETURN_REPAIRS_BY_CALLEE,
+}
 N_RESAMPLED = 500
 TOP_LINES = (1, 5, 10)
 BINS = 10

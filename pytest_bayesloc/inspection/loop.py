@@ -30,7 +30,7 @@ Progress = Callable[[int, Location | None, float], None]
 
 MAX_CHECKED = 100  # failing tests that are checked for failing again
 MAX_FAILING = 3
-N_ALWAYS = 5  # targets that a person looks at first are inspected in any case
+LEAST_GAIN = 0.0003  # of the chance to name the right place first, by one inspection
 N_MOST = 15  # targets: what inspections of more would show has not been measured
 RECORD_SHARE = 0.15  # of the budget, for each of two recordings: noting values slows tests down
 PATIENCE_S = 0.5  # with what is not needed any more
@@ -232,19 +232,25 @@ class InspectionLoop:
 
 
 def _worth(case: Case, actions: Iterable[Action], touched: Collection[Location]) -> list[Action]:
-    """Return those whose strongest evidence would make their target the likeliest.
+    """Return those that may well change what leads, and what may show a fix of what leads.
 
-    The first few targets are inspected in any case, and not more than ``N_MOST``.
+    Not more than ``N_MOST`` targets are inspected.
     """
-    leading = max(case.belief.probabilities.values(), default=0.0)
+    leading = [*case.belief.top(2), (None, 0.0)]
+
+    def gain(target: Location, strategy: InspectionStrategy) -> float:
+        """The chance to lead rightly after the inspection, less that before it."""
+        p = case.belief.p(target)
+        other = next(q for where, q in leading if where != target)
+        sign = 1.0 if other > p else -1.0
+        pairs = (case.likelihood(outcome, target) for outcome in strategy.outcomes)
+        return sum(max(0.0, sign * (p * faulty - other * clean)) for faulty, clean in pairs)
 
     def is_worth(target: Location, strategy: InspectionStrategy) -> bool:
-        if len(touched) < N_ALWAYS or target in touched:
-            return True
-        if len(touched) >= N_MOST:
+        if target not in touched and len(touched) >= N_MOST:
             return False
-        pairs = (case.likelihood(outcome, target) for outcome in strategy.outcomes)
-        return case.belief.p(target) * max(faulty / clean for faulty, clean in pairs) >= leading
+        is_due = target == leading[0][0] or strategy.is_due(case, target)
+        return is_due or gain(target, strategy) >= LEAST_GAIN
 
     return [action for action in actions if is_worth(*action)]
 

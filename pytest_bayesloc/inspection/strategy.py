@@ -99,6 +99,11 @@ class InspectionStrategy:
         del case, target, budget
         return ()
 
+    def is_due(self, case: Case, target: Location) -> bool:
+        """Say whether findings of its own in ``case`` ask for an inspection of ``target``."""
+        del case, target
+        return False
+
     def revise(self, case: Case) -> Iterable[Evidence]:
         """Yield what findings of its own in ``case`` are worth, where later ones change that."""
         del case

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pytest_bayesloc.domain.evidence import (
+    REPAIRING_EDITS,
     Evidence,
     InspectionOutcome,
     Judgement,
@@ -29,7 +30,6 @@ from pytest_bayesloc.ranking.fitted import LOG_RATIOS
 from pytest_bayesloc.ranking.formulas import scorer
 from pytest_bayesloc.ranking.likelihoods import (
     REFERENCE_MODEL,
-    REPAIRS,
     Likelihood,
     likelihood,
     repair_likelihood,
@@ -204,9 +204,9 @@ class Case:
     def likelihood(self, outcome: Outcome, target: Location) -> Likelihood:
         """Return how strongly ``outcome`` of an inspection of ``target`` speaks.
 
-        The first repair of a location counts for more where the belief in it was low.
+        The first edit that repairs a location counts for more where the belief in it was low.
         """
-        is_plain = outcome not in REPAIRS or self.model == REFERENCE_MODEL
+        is_plain = outcome not in REPAIRING_EDITS or self.model == REFERENCE_MODEL
         share = 0.0 if is_plain or target in self._repaired else self.shares.get(target, 0.0)
         return repair_likelihood(outcome, share) if share else likelihood(self.model, outcome)
 
@@ -345,11 +345,11 @@ class Case:
     def take(self, finding: Finding) -> None:
         """Condition the belief on what an inspection found, and keep it.
 
-        A repair is weighed by where it was made only now, since others may have come first. One
+        An edit is weighed by where it was made only now, since others may have come first. One
         that has a weight of its own, such as a language model's, keeps it.
         """
         evidence, target = finding.evidence, finding.target
-        if evidence.outcome in REPAIRS:
+        if evidence.outcome in REPAIRING_EDITS:
             usual, here = (
                 likelihood(self.model, evidence.outcome),
                 self.likelihood(evidence.outcome, target),

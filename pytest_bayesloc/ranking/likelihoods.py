@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.evidence import (
     OUTCOMES,
-    REPAIRING_EDITS,
     ChangeOutcome,
     Evidence,
     InspectionOutcome,
@@ -94,7 +93,7 @@ MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
         # The reference's ratios, until an LLM has been measured.
         InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: of_ratio(7.0 / 3.0),
         InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT: of_ratio(2.0 / 3.0),
-        InspectionOutcome.CONSTANT_REPAIRS: of_ratio(40.0),
+        InspectionOutcome.CONSTANT_REPAIRS: (0.04, 0.001),
         **_CHANGES,
         **_TESTS,
         **_SWALLOWED,
@@ -114,16 +113,13 @@ def likelihood(model: str, outcome: Outcome) -> Likelihood:
     return TABLES[model][outcome]
 
 
-#: With a change of the location, the failing tests pass.
-REPAIRS: frozenset[Outcome] = REPAIRING_EDITS | {InspectionOutcome.RETURN_REPAIRS}
-
-
 def repair_likelihood(outcome: Outcome, share: float) -> Likelihood:
-    """Return how strongly one of ``REPAIRS`` speaks in the single-fault model.
+    """Return how strongly one of ``REPAIRING_EDITS`` speaks in the single-fault model.
 
-    Changes that repair by chance are made where the failing tests' result depends on the code
-    anyway, which is where the belief is high: the farther away, the more a repair tells. ``share``
-    is the location's belief before any inspection, as a share of the highest one; in (0, 1].
+    Edits that repair by chance are made where the failing tests' result depends on the code
+    anyway, which is where the belief is high: the farther away, the more a repair tells. Of other
+    results it is not so: what the test compares is often that of a plain helper. ``share`` is the
+    location's belief before any inspection, as a share of the highest one; in (0, 1].
     """
     p_if_faulty, p_if_clean = MEASURED[outcome]
     return p_if_faulty, max(p_if_clean * share**REPAIR_NEARNESS, float_info.min)

@@ -53,6 +53,7 @@ Propose: TypeAlias = Callable[
 ]
 
 MAX_TESTS = 3  # failing tests that must pass with other results
+ALONE = InspectionOutcome.RETURN_REPAIRS  # whatever its callees return
 N_TARGETS = 3  # the likeliest functions, whose constants are tried
 MAX_CPU_S = 2.0  # of re-runs for each: a guard against slow tests, as that of mutants
 
@@ -83,6 +84,12 @@ class Returns(InspectionStrategy):
         why = _why(tried, outcome, who)
         evidence = weigh(case.model, outcome, target, source=RETURNS, why=why)
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
+
+    def is_due(self, case: Case, target: Location) -> bool:
+        """Say whether another result of a caller is enough: that of ``target`` may be, too."""
+        found = {i.target for i in case.inspections if i.evidence.outcome is ALONE}
+        edges = case.recording.edges
+        return any(by_callee((where, target), edges).get(where) == target for where in found)
 
     def revise(self, case: Case) -> Iterator[Evidence]:
         """Yield what a caller is worth whose callee turned out to be enough."""

@@ -37,7 +37,7 @@ LIMITS = Limits(threshold=0.9, budget_s=60.0)
 def case(
     prior: Mapping[Location, float] | None = None,
     *,
-    model: str = "single-fault",
+    model: str = "independent",
     evidence: tuple[Evidence, ...] = (),
 ) -> Case:
     """Two failing and two passing tests that execute a, b and c."""
@@ -154,7 +154,7 @@ def test_an_unlikely_location_is_inspected_where_a_repair_there_would_tell_more(
         yield InspectionPatch(target=target, kind="mutants", original="old\n", patched="new\n")
 
     faulty, clean = likelihood("single-fault", InspectionOutcome.EDIT_REPAIRS)
-    started = case({A: 0.9, B: 0.1})
+    started = case({A: 0.9, B: 0.1}, model="single-fault")
     assert 0.1 * faulty / clean < 0.9
 
     InspectionLoop(FakePool(violates()), [Mutants(edits)], LIMITS, Clock(), lambda *_: None).run(
@@ -164,12 +164,25 @@ def test_an_unlikely_location_is_inspected_where_a_repair_there_would_tell_more(
     assert [i.target for i in started.inspections] == [A, B]
 
 
+def test_what_can_not_change_the_first_place_is_not_inspected() -> None:
+    def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
+        yield InspectionPatch(target=target, kind="mutants", original="old\n", patched="new\n")
+
+    started = case({A: 0.899, B: 0.1, C: 0.001}, model="single-fault")
+    kinds = [Assertions(propose), Mutants(edits)]
+
+    InspectionLoop(FakePool(violates()), kinds, LIMITS, Clock(), lambda *_: None).run(started)
+
+    made = [(i.target, i.evidence.source) for i in started.inspections]
+    assert made == [(A, "k"), (A, "mutants"), (B, "mutants")]
+
+
 def test_number_of_suspects_that_are_inspected_is_bounded() -> None:
     def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
         yield InspectionPatch(target=target, kind="mutants", original="old\n", patched="new\n")
 
     many = [location(f"f{n:02}") for n in range(N_MOST + 5)]
-    started = case(dict.fromkeys(many, 1 / len(many)))
+    started = case(dict.fromkeys(many, 1 / len(many)), model="single-fault")
     pool = FakePool(violates())
 
     InspectionLoop(pool, [Mutants(edits)], LIMITS, Clock(), lambda *_: None).run(started)
