@@ -30,6 +30,8 @@ Progress = Callable[[int, Location | None, float], None]
 
 MAX_CHECKED = 100  # failing tests that are checked for failing again
 MAX_FAILING = 3
+N_LIKELY = 60  # targets, of which some may be inspected
+N_COMPARED = 5  # targets whose calls in the nearest passing tests are recorded
 LEAST_GAIN = 0.0003  # of the chance to name the right place first, by one inspection
 N_MOST = 15  # targets: what inspections of more would show has not been measured
 RECORD_SHARE = 0.15  # of the budget, for each of two recordings: noting values slows tests down
@@ -172,7 +174,8 @@ class InspectionLoop:
         made = {(finding.target, finding.evidence.source) for finding in case.inspections}
         reached = [where for where in case.targets() if case.near.is_reached(where)]
         ways = [strategy for strategy in self._strategies if strategy.outcomes]
-        actions = [(where, s) for where in reached for s in ways if (where, s.name) not in made]
+        likely = reached[:N_LIKELY]
+        actions = [(where, s) for where in likely for s in ways if (where, s.name) not in made]
         with closing(Batch(self._pool, case, budget, actions)) as batch:
             while True:
                 self._harvest(case, budget, wait_s=0.0)
@@ -193,15 +196,17 @@ class InspectionLoop:
                     self._weigh(case, finding)
 
     def _record(self, case: Case, budget: Budget) -> None:
-        """Record the calls of failing and passing tests."""
-        targets, near = case.targets(), case.neighbours()
+        """Record the calls of failing and passing tests; of these, what is likely to be told."""
+        targets = case.targets()
+        near = case.near.union(targets[:N_COMPARED], each=N_MINED)
         limit_s = self._limits.budget_s * RECORD_SHARE
         # Apart: a time-out of one spares the other.
         parts = [
-            self._runner.record(
-                tests, targets, limit_s=min(budget.limit_s(), limit_s), sample=sample
+            self._runner.record(tests, noted, limit_s=min(budget.limit_s(), limit_s), sample=sample)
+            for tests, noted, sample in (
+                (case.failing[:MAX_FAILING], targets, False),
+                (near, targets[:N_MOST], True),
             )
-            for tests, sample in ((case.failing[:MAX_FAILING], False), (near, True))
             if tests
         ]
         calls = {node_id: seen for part in parts for node_id, seen in part.calls.items()}

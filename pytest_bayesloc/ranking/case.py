@@ -88,7 +88,9 @@ class Neighbourhood:
         executed = self._spectrum.executed.get(location, 0) & self._spectrum.failing
         return self._spectrum.node_ids(executed or self._spectrum.failing)[:n]
 
-    def union(self, locations: Sequence[Location], *, each: int, at_most: int) -> tuple[str, ...]:
+    def union(
+        self, locations: Sequence[Location], *, each: int, at_most: int | None = None
+    ) -> tuple[str, ...]:
         """Return the passing tests nearest to each location, in the order of locations."""
         near = (node_id for where in locations for node_id in self.nearest(where, each))
         return tuple(dict.fromkeys(near))[:at_most]
