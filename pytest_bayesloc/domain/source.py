@@ -6,7 +6,7 @@ import ast
 import io
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from textwrap import dedent
@@ -40,7 +40,12 @@ def edited(before: str, after: str, location: Location) -> str:
     """
     lines = lines_of(after)
     end = location.end_line + len(lines) - len(lines_of(before))
-    text = dedent("".join(lines[location.start_line - 1 : end]))
+    return by_themselves(lines[location.start_line - 1 : end])
+
+
+def by_themselves(lines: Sequence[str]) -> str:
+    """The text of ``lines``, whole statements of some block, as it parses without the block."""
+    text = dedent("".join(lines))
     return f"if True:\n{text}" if text[:1] in {" ", "\t"} else text
 
 
@@ -251,6 +256,12 @@ class SourceMap:
     def unit(self, location: Location) -> Unit | None:
         """The unit of ``location``, or None if the file no longer has it."""
         return self._by_location.get(location)
+
+
+@lru_cache(maxsize=16)  # each candidate asks for the same file
+def map_of(text: str, file: str, *, is_test: bool = False) -> SourceMap:
+    """The locations of a file, like ``SourceMap``; nobody changes its nodes."""
+    return SourceMap(text, file, is_test=is_test)
 
 
 #: Finds the locations of a file, by its path relative to rootdir; None of one that can't be read.

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.domain.inspection import InspectionPatch, TestRun
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, map_of
 from pytest_bayesloc.fixes.check import CHANGE, EDIT, OTHER_CONSTANT, Candidate, Checked
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, edits, words_of
 from pytest_bayesloc.fixes.mutations.constants import (
@@ -129,14 +129,22 @@ def edits_after(
     for name in known:
         if sources.files.kind(sources.files.absolute(name)) is not FileKind.CODE:
             continue
-        text = checked.candidate.texts.get(name) or sources.read(name) or ""
-        source = SourceMap(text, name)
-        for unit in source.units:
-            is_called = unit.location.qualname.rpartition(".")[2] in called
-            if is_called and unit.is_function and not reaches_out(source, unit, never_edited):
-                where = unit.location
-                heat = dict.fromkeys(range(where.start_line, where.end_line + 1), 1.0)
-                yield from _mutations(source, unit, heat, {})
+        text = checked.candidate.texts.get(name)
+        source = sources.map(name) if text is None else map_of(text, name)
+        if source is not None:
+            yield from _mutations_of(source, called, never_edited)
+
+
+def _mutations_of(
+    source: SourceMap, names: Collection[str], never_edited: Collection[str]
+) -> Iterator[Candidate]:
+    """Mutations of all lines of the functions with these names."""
+    for unit in source.units:
+        where = unit.location
+        is_named = unit.is_function and where.qualname.rpartition(".")[2] in names
+        if is_named and not reaches_out(source, unit, never_edited):
+            heat = dict.fromkeys(range(where.start_line, where.end_line + 1), 1.0)
+            yield from _mutations(source, unit, heat, {})
 
 
 def _mutations(

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
+from copy import copy
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import lru_cache
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, edited, tree_of
+from pytest_bayesloc.domain.source import (
+    FunctionNode,
+    SourceMap,
+    by_themselves,
+    lines_of,
+    map_of,
+    tree_of,
+)
 from pytest_bayesloc.domain.texts import common_ends, text_digest
+from pytest_bayesloc.fixes.syntax import LineSpan, differing_lines
 
 KIND = "fix"
 TOOL = "tool"  # the stage of what a tool proposes
@@ -61,14 +70,18 @@ class Candidate:
         """The files that it changes, with their texts after it."""
         return {part.file: part.after for part in self.parts_by_file()}
 
+    @property
+    def changed(self) -> Sequence[Location]:
+        """The innermost functions whose bodies are all that differs; no items if more does."""
+        if self.target is not None:
+            return [self.target]
+        source = map_of(self.before, self.file, is_test=self.is_test)
+        return changed_functions(source, self.after, innermost=True)
+
     def parts(self) -> tuple[str, str]:
-        """Returns the texts that hold all that differs: of the function, else of the whole file."""
-        if self.target is None:
-            return self.before, self.after
-        return (
-            edited(self.before, self.before, self.target),
-            edited(self.before, self.after, self.target),
-        )
+        """Returns the texts that hold all that differs: of functions, else of the whole file."""
+        texts = texts_of(self.before, self.after, self.changed)
+        return texts or (self.before, self.after)
 
     @property
     def key(self) -> str:
@@ -89,11 +102,7 @@ class Candidate:
 
 def patch_of(candidate: Candidate) -> InspectionPatch:
     """The change as a patch: of the code of functions where that is all it changes."""
-    if candidate.target is not None:
-        changed = [candidate.target]
-    else:
-        source = SourceMap(candidate.before, candidate.file, is_test=candidate.is_test)
-        changed = changed_functions(source, candidate.after, innermost=True)
+    changed = candidate.changed
     target, *others = changed or [_place(candidate)]
     return InspectionPatch(
         target=target,
@@ -110,13 +119,18 @@ def patch_of(candidate: Candidate) -> InspectionPatch:
 
 def _place(candidate: Candidate) -> Location:
     """The file; of a hint, which changes nothing, the function that it is about."""
-    source = SourceMap(candidate.before, candidate.file, is_test=candidate.is_test)
+    source = map_of(candidate.before, candidate.file, is_test=candidate.is_test)
     is_hint = candidate.before == candidate.after
     return (source.owner(candidate.line) if is_hint else source.module).location
 
 
-def changed_functions(source: SourceMap, after: str, *, innermost: bool = False) -> list[Location]:
-    """The outermost functions whose bodies are all that differs; nothing if more does.
+@lru_cache(maxsize=64)  # asked for the patch, and for what it may do
+def changed_functions(
+    source: SourceMap, after: str, *, innermost: bool = False
+) -> tuple[Location, ...]:
+    """Find the outermost functions whose bodies are all that differs; no items if more does.
+
+    Of each run of lines that differs only the functions around it are parsed.
 
     Args:
         source: The file as it is.
@@ -124,46 +138,91 @@ def changed_functions(source: SourceMap, after: str, *, innermost: bool = False)
         innermost: Whether of functions that differ in functions within them alone, those are meant:
             what a decorator or a factory made at an import is reached by nothing else.
     """
-    tree = tree_of(after)
-    if tree is None or source.is_broken or _frame(source.module.node) != _frame(tree):
-        return []
-    of = {id(unit.node): unit.location for unit in source.units}
-    pending = _differing(source.module.node, tree)
-    found = []
-    while pending:
-        old, now = pending.pop(0)
-        if innermost and _frame(old) == _frame(now):
-            pending += _differing(old, now)
-        else:
-            found.append(of[id(old)])
-    return found
+    found: set[Location] = set()
+    spans = () if source.is_broken else differing_lines(source.text, after)
+    for span in spans:
+        around = _functions_around(source, span)
+        nearest = reversed(around) if innermost else iter(around)
+        same = (where for where in nearest if _is_other_body(source.text, after, where) is not None)
+        where = next(same, None)
+        if where is None:
+            return ()
+        found.add(where)
+    outer = [w for w in found if not any(_is_within(w, other) for other in found)]
+    return tuple(sorted(w for w in outer if _is_other_body(source.text, after, w)))
 
 
-def _differing(old: ast.AST, new: ast.AST) -> list[tuple[ast.AST, ast.AST]]:
-    """The functions that differ; the same frame holds the same ones in the same order."""
-    pairs = zip(_functions_in(old), _functions_in(new), strict=True)
-    return [(a, b) for a, b in pairs if ast.dump(a) != ast.dump(b)]
+def _functions_around(source: SourceMap, span: LineSpan) -> list[Location]:
+    """The functions whose bodies hold lines that differ, or lines that are added, outermost first.
+
+    What is added behind the last line of a function may belong to it.
+    """
+    first, last = span[0] + 1, span[1]
+    is_added = last < first  # before the first line
+    units = {id(unit): unit for n in (first, last) for unit in source.owner(n).enclosing}
+    return sorted(
+        (
+            unit.location
+            for unit in units.values()
+            if unit.is_function
+            and unit.body_line <= first <= unit.location.end_line + is_added
+            and unit.location.start_line <= last <= unit.location.end_line
+        ),
+        key=lambda where: (where.start_line, -where.end_line),
+    )
 
 
-def _functions_in(node: ast.AST) -> list[ast.AST]:
-    """The functions in a syntax tree that are in no other function of it."""
-    found: list[ast.AST] = []
-    pending = list(ast.iter_child_nodes(node))
-    while pending:
-        child = pending.pop(0)
-        if isinstance(child, FunctionNode):
-            found.append(child)
-        else:
-            pending = [*ast.iter_child_nodes(child), *pending]
-    return found
+def _is_within(where: Location, other: Location) -> bool:
+    return where != other and other.start_line <= where.start_line <= other.end_line
 
 
-def _frame(tree: ast.AST) -> str:
-    """A syntax tree without the bodies of the functions in it."""
-    copy = deepcopy(tree)
-    for function in _functions_in(copy):
-        function.body = []  # type: ignore[attr-defined]  # a function has one
-    return ast.dump(copy)
+def _is_other_body(before: str, after: str, where: Location) -> bool | None:
+    """Whether a function has another body; None if it has another head, or is none any more."""
+    texts = texts_of(before, after, [where])
+    old, new = (_function(tree_of(text)) for text in texts or ("", ""))
+    if old is None or new is None or _head(old) != _head(new):
+        return None
+    return ast.dump(old) != ast.dump(new)
+
+
+def _function(tree: ast.Module | None) -> FunctionNode | None:
+    """The function that is all of a text; None if there is something else."""
+    block = [] if tree is None else tree.body
+    if len(block) == 1 and isinstance(block[0], ast.If):  # what it stands below
+        block = block[0].body
+    return block[0] if len(block) == 1 and isinstance(block[0], FunctionNode) else None
+
+
+def _head(function: FunctionNode) -> str:
+    copied = copy(function)
+    copied.body = []
+    return ast.dump(copied)
+
+
+def texts_of(before: str, after: str, functions: Sequence[Location]) -> tuple[str, str] | None:
+    """The texts of functions before and after a change of them; None where there are none."""
+    if not functions:
+        return None
+    spans = differing_lines(before, after)
+    old, new = lines_of(before), lines_of(after)
+    was = [(where.start_line - 1, where.end_line) for where in functions]
+    now = [
+        # What is added right behind a function is tried as a part of it.
+        (
+            _moved(start, [span for span in spans if span[1] <= start]),
+            _moved(end, [span for span in spans if span[0] < end or span[1] == end]),
+        )
+        for start, end in was
+    ]
+    return (
+        "\n".join(by_themselves(old[slice(*lines)]) for lines in was),
+        "\n".join(by_themselves(new[slice(*lines)]) for lines in now),
+    )
+
+
+def _moved(at: int, above: Sequence[LineSpan]) -> int:
+    """Return the place of a line after the changes above it."""
+    return at + sum(len(new) - (end - start) for start, end, new in above)
 
 
 Covering = Callable[[Location], Sequence[str]]

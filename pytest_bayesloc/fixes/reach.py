@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import ScopeNode, SourceMap, lines_of, tree_of
+from pytest_bayesloc.domain.source import ScopeNode, lines_of, map_of, tree_of
 from pytest_bayesloc.fixes.calls import called
-from pytest_bayesloc.fixes.check import Candidate, changed_functions
+from pytest_bayesloc.fixes.check import Candidate, changed_functions, texts_of
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out, reaching_calls
 from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_name, indent_of, nodes_of
 from pytest_bayesloc.spectrum.sources import Sources
@@ -29,30 +29,27 @@ def out_of_bounds(candidate: Candidate, reach: Reach) -> str:
         return f"it now uses `{name}`, which reaches out of the process"
     if candidate.target is not None:  # of a function that does not reach out
         return _reaches_out_now(candidate, reach.never_edited)
-    old = SourceMap(candidate.before, candidate.file)
-    new = SourceMap(candidate.after, candidate.file)
-    if old.is_broken and not new.is_broken:
-        return _moves_a_way_out(old, new, reach.never_edited)
-    return _changes_a_way_out(candidate, old, new, reach.never_edited)
+    if tree_of(candidate.before) is None and (new := tree_of(candidate.after)) is not None:
+        return _moves_a_way_out(candidate.before, candidate.after, new, reach.never_edited)
+    return _changes_a_way_out(candidate, reach.never_edited)
 
 
-def _changes_a_way_out(
-    candidate: Candidate, old: SourceMap, new: SourceMap, never_edited: Collection[str]
-) -> str:
+def _changes_a_way_out(candidate: Candidate, never_edited: Collection[str]) -> str:
     """Whether a file has other calls that reach out, or a function that has them is another."""
+    source = map_of(candidate.before, candidate.file, is_test=candidate.is_test)
+    functions = changed_functions(source, candidate.after)
+    texts = texts_of(candidate.before, candidate.after, functions)
+    trees = map(tree_of, texts or (candidate.before, candidate.after))
+    imported = aliases(source.module.node)
     before, after = (
-        Counter(reaching_calls(source, source.module, never_edited)) for source in (old, new)
+        Counter([] if tree is None else calls_out(tree, imported | aliases(tree), never_edited))
+        for tree in trees
     )
     if before != after:
         changed = next(iter((before - after) + (after - before)))
         return f"it changes `{changed}`, which reaches out of the process"
-    if candidate.level is Level.SAFE:
-        return ""
-    for where in changed_functions(old, candidate.after):
-        unit = old.unit(where)
-        calls = [] if unit is None else reaching_calls(old, unit, never_edited)
-        if calls:
-            return f"it changes a function that calls `{calls[0]}`"
+    if functions and before and candidate.level is not Level.SAFE:
+        return f"it changes a function that calls `{next(iter(before))}`"
     return ""
 
 
@@ -64,15 +61,15 @@ def _reaches_out_now(candidate: Candidate, never_edited: Collection[str]) -> str
     return f"it calls `{calls[0]}`, which reaches out of the process" if calls else ""
 
 
-def _moves_a_way_out(old: SourceMap, new: SourceMap, never_edited: Collection[str]) -> str:
+def _moves_a_way_out(old: str, new: str, tree: ast.AST, never_edited: Collection[str]) -> str:
     """Whether a file that parses now has other calls that reach out, or has them elsewhere.
 
     What the file did before can't be told. So such calls must stand as they stood, and the lines
     that they stand below must not be indented otherwise.
     """
-    before, after = lines_of(old.text), lines_of(new.text)
-    imported = aliases(new.module.node)
-    for call in ast.walk(new.module.node):
+    before, after = lines_of(old), lines_of(new)
+    imported = aliases(tree)
+    for call in ast.walk(tree):
         if not isinstance(call, ast.Call) or not calls_out(call, imported, never_edited):
             continue
         own = range(call.lineno - 1, call.end_lineno or call.lineno)

@@ -6,22 +6,20 @@ Reference:
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import chain, filterfalse, islice, tee
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import SourceMap, lines_of
-from pytest_bayesloc.domain.texts import common_ends
+from pytest_bayesloc.domain.source import lines_of, map_of
 from pytest_bayesloc.fixes.check import CHANGE, EDIT, TOOL, Candidate, Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import N_BEST, ToolRunner
 from pytest_bayesloc.fixes.plausibility import TAKES_AWAY, doubt_of, weight, with_rivals
 from pytest_bayesloc.fixes.project import Task
+from pytest_bayesloc.fixes.syntax import differing_lines
 from pytest_bayesloc.history.changes import name_of
 
 MAX_STEPS = 4
@@ -30,7 +28,6 @@ ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # candidates that are tried before one that works is enough
 WINDOW = 3 * BATCH  # edits of which the likeliest are tried first
 STEPS = "steps"  # the stage of a candidate that is made of several
-Span = tuple[int, int, list[str]]
 STORED = "stale-snapshot"  # the tool that finds stored values
 
 
@@ -318,13 +315,12 @@ def merged(first: Candidate, second: Candidate) -> Candidate | None:
     after = first.texts.get(second.file)
     if after is None:
         return joined(first, second)
-    start, end, lines = _span(second.before, second.after)
-    spans = _spans(second.before, after)
-    if any(start <= e and s <= end for s, e, _ in spans):
+    spans, others = (differing_lines(second.before, text) for text in (after, second.after))
+    if any(start <= e and s <= end for start, end, _ in others for s, e, _ in spans):
         return None
     text = lines_of(second.before)
-    for s, e, new in sorted([*spans, (start, end, lines)], reverse=True):
-        text[s:e] = new
+    for start, end, new in sorted((*spans, *others), key=lambda span: span[:2], reverse=True):
+        text[start:end] = new
     return joined(first, replace(second, after="".join(text)))
 
 
@@ -358,26 +354,13 @@ def _line_of(test: str, frames: Sequence[tuple[str, int]]) -> int:
 
 def changed_location(candidate: Candidate) -> Location:
     """Return the innermost location whose text, its header included, holds all of a change."""
-    start, last, _ = _span(candidate.before, candidate.after)
-    first = min(start + 1, last)  # lines that are added alone belong to the line before them
-    source = SourceMap(candidate.before, candidate.file, is_test=candidate.is_test)
+    spans = differing_lines(candidate.before, candidate.after)
+    last = spans[-1][1]
+    first = min(spans[0][0] + 1, last)  # lines that are added alone belong to the line before them
+    source = map_of(candidate.before, candidate.file, is_test=candidate.is_test)
     around = [
         unit
         for unit in source.units[1:]
         if unit.location.start_line <= first and last <= unit.location.end_line
     ]
     return max(around, key=lambda unit: len(unit.enclosing), default=source.module).location
-
-
-def _span(before: str, after: str) -> Span:
-    """All that differs, as one span of lines of ``before`` and what stands there after."""
-    old, new = lines_of(before), lines_of(after)
-    start, end = common_ends(old, new)
-    return start, len(old) - end, new[start : len(new) - end]
-
-
-@lru_cache(maxsize=8)  # many changes are merged with one
-def _spans(before: str, after: str) -> list[Span]:
-    old, new = lines_of(before), lines_of(after)
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    return [(i, j, new[k:n]) for tag, i, j, k, n in matcher.get_opcodes() if tag != "equal"]

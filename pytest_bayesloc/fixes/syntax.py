@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from pytest_bayesloc.domain.source import (
     FILLED,
@@ -22,6 +22,7 @@ from pytest_bayesloc.domain.source import (
     lines_of,
     parse,
 )
+from pytest_bayesloc.domain.texts import common_ends
 
 N_SIMILAR = 3
 SIMILAR = 0.6  # of difflib: one letter in three, two in six
@@ -44,7 +45,7 @@ def syntax_error(code: str) -> SyntaxError | None:
     return None
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def every_node(tree: ast.AST) -> tuple[ast.AST, ...]:
     """All nodes of a file, outer ones first; walking over it takes ten times as long."""
     return tuple(ast.walk(tree))
@@ -52,12 +53,13 @@ def every_node(tree: ast.AST) -> tuple[ast.AST, ...]:
 
 def nodes_of(tree: ast.AST, kind: type[NodeT] | tuple[type[NodeT], ...]) -> list[NodeT]:
     """The nodes of one kind, or of several, in ``tree``, outer ones first."""
-    return [node for node in ast.walk(tree) if isinstance(node, kind)]
+    nodes = every_node(tree) if isinstance(tree, ast.Module) else ast.walk(tree)
+    return [node for node in nodes if isinstance(node, kind)]
 
 
 def functions_in(tree: ast.AST) -> list[FunctionNode]:
     """The functions in ``tree``, outer ones first."""
-    return [node for node in ast.walk(tree) if isinstance(node, FunctionNode)]
+    return nodes_of(tree, (ast.FunctionDef, ast.AsyncFunctionDef))
 
 
 def names_in(tree: ast.AST) -> set[str]:
@@ -72,7 +74,7 @@ def function_at(tree: ast.Module, line: int) -> FunctionNode | None:
 
 def _functions_at(tree: ast.AST, line: int) -> list[FunctionNode]:
     """The functions whose lines hold ``line``, the innermost first."""
-    around = [n for n in every_node(tree) if isinstance(n, FunctionNode) and holds(n, line)]
+    around = [function for function in functions_in(tree) if holds(function, line)]
     return sorted(around, key=lambda node: node.lineno, reverse=True)
 
 
@@ -242,6 +244,25 @@ def holds(node: ast.stmt, line: int) -> bool:
     return first_line(node) <= line <= (node.end_lineno or node.lineno)
 
 
+#: Lines of a text, from 0, the end excluded, and those that another text has in their place.
+LineSpan: TypeAlias = tuple[int, int, Sequence[str]]
+
+
+@lru_cache(maxsize=64)  # one change is asked about several times
+def differing_lines(before: str, after: str) -> tuple[LineSpan, ...]:
+    """The runs of lines in which two texts differ, in their order."""
+    old, new = lines_of(before), lines_of(after)
+    head, tail = common_ends(old, new)
+    # A change is in one place: what is equal around it needs no comparison, which is quadratic.
+    middle = old[head : len(old) - tail], new[head : len(new) - tail]
+    matcher = difflib.SequenceMatcher(None, *middle, autojunk=False)
+    return tuple(
+        (head + i, head + j, middle[1][k:n])
+        for tag, i, j, k, n in matcher.get_opcodes()
+        if tag != "equal"
+    )
+
+
 # -- small changes of the text
 
 
@@ -382,9 +403,8 @@ class Site(Text):
     @cached_property
     def others(self) -> list[FunctionNode]:
         """The other functions of the file, the nearest first."""
-        every = [n for n in every_node(self.tree) if isinstance(n, FunctionNode)]
         line = self.function.lineno
-        rest = [n for n in every if n is not self.function]
+        rest = [n for n in functions_in(self.tree) if n is not self.function]
         return sorted(rest, key=lambda n: abs(n.lineno - line))
 
     @cached_property

@@ -272,28 +272,36 @@ def missing_self(task: Task, _project: Project) -> Iterator[Made]:
 
 def _set(task: Task) -> Iterator[Made]:
     """The attribute where a method sets a name of its own that nothing uses."""
-    lines = [task.line, *task.lines] if task.error_type == "AssertionError" else None
+    lines = {task.line, *task.lines} if task.error_type == "AssertionError" else None
     for method, owner in methods(task.tree):
         own = parameters(method.args)[:1]
         if own not in (["self"], ["cls"]):
             continue
-        names = nodes_of(method, ast.Name)
-        used = {
-            n.attr
-            for part in family(task.tree, owner.name)
-            for n in nodes_of(part, ast.Attribute)
-            if ast.unparse(n.value) == own[0]
-        }
         for node in own_nodes(method):
             if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
                 continue
             name = node.targets[0].id
-            within = {id(n) for n in ast.walk(node)}
-            is_read = any(n.id == name and id(n) not in within for n in names)
-            if is_read or name not in used or (lines is not None and node.lineno not in lines):
-                continue
-            words = f"`{own[0]}.{name}` is set, not a name that nothing uses"
-            yield task.text.replace(node.targets[0], f"{own[0]}.{name}", words)
+            is_meant = lines is None or node.lineno in lines
+            if (
+                is_meant
+                and not _is_read(method, node, name)
+                and _is_used(task, owner, own[0], name)
+            ):
+                words = f"`{own[0]}.{name}` is set, not a name that nothing uses"
+                yield task.text.replace(node.targets[0], f"{own[0]}.{name}", words)
+
+
+def _is_read(method: FunctionNode, setting: ast.Assign, name: str) -> bool:
+    """Whether a method uses a name in another statement than the one that sets it."""
+    within = {id(n) for n in ast.walk(setting)}
+    return any(n.id == name and id(n) not in within for n in nodes_of(method, ast.Name))
+
+
+def _is_used(task: Task, owner: ast.ClassDef, own: str, name: str) -> bool:
+    """Whether a class, or one of the file that it inherits from, uses that attribute of itself."""
+    parts = family(task.tree, owner.name)
+    uses = (n for part in parts for n in nodes_of(part, ast.Attribute))
+    return any(n.attr == name and ast.unparse(n.value) == own for n in uses)
 
 
 def _with_first(text: Text, method: FunctionNode) -> Made:

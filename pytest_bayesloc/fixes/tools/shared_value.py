@@ -145,7 +145,8 @@ def shared_value(task: Task, _project: Project) -> Iterator[Made]:
         yield from _fields(task, found[1])
         return
 
-    functions = [f for f in functions_in(task.tree) if f in _executed(task)]
+    executed = _executed(task)
+    functions = [f for f in functions_in(task.tree) if f in executed]
     yield from _of_classes(task, functions)
     for function in functions:
         yield from _of_closures(task.text, function)

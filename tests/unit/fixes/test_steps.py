@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
-from pytest_bayesloc.fixes.check import Candidate, Checked, Status, patch_of
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.fixes.check import Candidate, Checked, Status, changed_functions, patch_of
 from pytest_bayesloc.fixes.search import changed_location, joined, merged, progress
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
@@ -48,6 +51,75 @@ def test_change_is_of_the_innermost_function_that_holds_all_of_it(
     old: str, new: str, qualname: str
 ) -> None:
     assert changed_location(change(old, new)).qualname == qualname
+
+
+NESTED = """\
+import os
+
+
+def outer(a, b=1):
+    def inner(x):
+        return x
+
+    return inner
+
+
+class A:
+    @property
+    def p(self):
+        return 1
+
+    def q(self):
+        return 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "inner", "outer"),
+    [
+        ("return 1", "return 3", ["A.p"], ["A.p"]),
+        ("return x", "return a", ["outer.<locals>.inner"], ["outer"]),
+        ("return x", "return a\n\n    inner(b)", ["outer"], ["outer"]),
+        ("return inner", "return inner\n    pass", ["outer"], ["outer"]),
+        ("return ", "yield ", ["outer", "A.p", "A.q"], ["outer", "A.p", "A.q"]),
+        ("inner(x)", "inner(x, y)", ["outer"], ["outer"]),
+        ("b=1", "b=2", [], []),
+        ("import os", "import sys", [], []),
+        ("@property", "@property\n    @cached", [], []),
+        ("return 2", "return 2\n\n    z = 3", [], []),
+        ("return 1", "return 1  # one", [], []),
+    ],
+)
+def test_functions_that_changed_are_found_by_the_lines_that_differ(
+    old: str, new: str, inner: list[str], outer: list[str]
+) -> None:
+    source, after = SourceMap(NESTED, "a.py"), NESTED.replace(old, new)
+
+    for is_innermost, expected in ((True, inner), (False, outer)):
+        found = changed_functions(source, after, innermost=is_innermost)
+        assert [where.qualname for where in found] == expected
+
+
+def test_a_step_on_a_step_is_looked_at_without_parsing_its_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first = change("1", "10")
+    patch_of(first)
+    parsed: list[str] = []
+    original = ast.parse
+
+    def parse(text: str, filename: str) -> ast.AST:
+        parsed.append(text)
+        return original(text, filename)
+
+    monkeypatch.setattr(ast, "parse", parse)
+
+    both = joined(first, change("2", "20", first.after))
+
+    assert [where.qualname for where in patch_of(both).others] == ["g"]
+    assert both.parts()[1].split() == both.after.split()
+    assert parsed
+    assert both.after not in parsed
 
 
 def test_steps_in_two_files_are_one_patch() -> None:
