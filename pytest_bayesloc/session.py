@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.spectrum.recorder import Recorder
 
 
-FIX_SHARE = 1 / 3  # of the budget, at least, where fixes are searched
+FIX_SHARE = 1 / 3  # of the budget, which the search for fixes has at least
 
 
 class LocalizationSession:
@@ -287,22 +287,19 @@ class LocalizationSession:
         with self._memory_may_fail():
             self._stopped_by_hand = not llm.has_judged(cases)
 
-    def _kept_s(self) -> float:
-        """Seconds of the budget that the search for fixes has for itself."""
-        return self._settings.budget_s * FIX_SHARE if self._settings.searches_fixes else 0.0
-
     def _inspect(self, cases: Sequence[Case]) -> list[Case]:
         from pytest_bayesloc.pipeline.inspect import inspect
 
         more = () if self._llm is None else self._llm.strategies()
-        spent_s = self.context.spent_s("guide") + self._kept_s()
+        spent_s = self.context.spent_s("guide")
         return inspect(self.context, cases, self._past.history, spent_s=spent_s, more=more)
 
     def _fix(self, cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.fix import FixStage
         from pytest_bayesloc.pipeline.fix_tools import write_patches
 
+        # Inspections have what they have without it: to ask for a fix makes no answer worse.
         left_s = self._settings.budget_s - self.context.spent_s("guide", "inspect")
         stage = FixStage(context=self.context, llm=self._llm)
-        self._tries = stage.run(cases, max(self._kept_s(), left_s))
+        self._tries = stage.run(cases, max(self._settings.budget_s * FIX_SHARE, left_s))
         write_patches(self.context)

@@ -95,6 +95,14 @@ class InspectionPatch:
     value: OtherValue | None = None
 
     @property
+    def key(self) -> str:
+        """A digest of the texts that it makes; empty if it changes more than texts, or no text."""
+        if self.forced is not None or self.value is not None or self.checks:
+            return ""
+        texts = [(part.target.file, part.patched) for part in (self, *self.companions)]
+        return text_digest(repr(texts), DIGEST)
+
+    @property
     def diff(self) -> str:
         """The patch as a unified diff."""
         lines = (
@@ -225,6 +233,7 @@ class Finding:
         trials: The patches, where several were tried.
         doubt: Why the patch is probably no fix although tests pass with it; empty if nothing says
             so.
+        repair: The edit with which tests pass, and nothing else breaks; None if there is none.
         step: From 1, in the order in which a case took its findings; 0 until one took it.
         belief_before: P(target is faulty) before it was taken; 0 until then.
         belief_after: P(target is faulty) after; 0 until then.
@@ -240,6 +249,7 @@ class Finding:
     log: str = ""
     trials: tuple[Trial, ...] = ()
     doubt: str = ""
+    repair: InspectionPatch | None = None
     step: int = 0
     belief_before: float = 0.0
     belief_after: float = 0.0

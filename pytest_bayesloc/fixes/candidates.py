@@ -9,11 +9,19 @@ from itertools import chain, islice, zip_longest
 
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.fixing import TAKE_BACK
-from pytest_bayesloc.domain.inspection import InspectionPatch, TestRun
+from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, TestRun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, map_of
-from pytest_bayesloc.fixes.check import CHANGE, EDIT, OTHER_CONSTANT, Candidate, Checked
-from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, edits, words_of
+from pytest_bayesloc.fixes.check import (
+    CHANGE,
+    EDIT,
+    GENERATED,
+    MODEL,
+    OTHER_CONSTANT,
+    Candidate,
+    Checked,
+)
+from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, KIND, edits, words_of
 from pytest_bayesloc.fixes.mutations.constants import (
     Sides,
     constant_edits,
@@ -75,20 +83,40 @@ def taken_back(case: Case) -> Iterator[Candidate]:
             )
 
 
+def inspected(case: Case) -> Iterator[Candidate]:
+    """Yields the edits with which inspections saw the failing tests pass, the last found first."""
+    for finding in reversed(case.inspections):
+        yield from inspected_by(finding)
+
+
+def inspected_by(finding: Finding) -> Iterator[Candidate]:
+    """Yields the edit with which an inspection saw them pass, if it did and knows it."""
+    patch = finding.repair
+    if patch is not None and not patch.companions:
+        is_edit = patch.kind in {KIND, OTHER_CONSTANT}
+        name = patch.words.partition(", line")[0].replace(" ", "-")
+        is_function = patch.value is None and not patch.fresh and not patch.others
+        yield Candidate(
+            tools=(name if is_edit else MODEL,),
+            stage=EDIT if is_edit else GENERATED,
+            file=patch.target.file,
+            before=patch.original,
+            after=patch.patched,
+            message=patch.words,
+            line=patch.line,
+            target=patch.target if is_function else None,
+        )
+
+
 def mutated(case: Case, sources: Sources, never_edited: Collection[str]) -> Iterator[Candidate]:
-    """Mutations of the likeliest suspects; first those that inspections saw repair."""
-    effects = {
-        (inspection.target, trial.words): trial.effect.rank
-        for inspection in case.inspections
-        for trial in inspection.trials
-    }
+    """Mutations of the likeliest suspects."""
     differ = [pair for said in _said(case, sources) for pair in differences(*said)]
     for target in case.targets()[:N_SUSPECTS]:
         found = sources.unit(target)
         if found is None or reaches_out(*found, never_edited):
             continue
         hints = _hints(case, target, differ)
-        yield from _mutations(*found, case.near.suspiciousness(target), effects, hints)
+        yield from _mutations(*found, case.near.suspiciousness(target), hints)
 
 
 def _said(case: Case, sources: Sources) -> Iterator[tuple[str, str, str]]:
@@ -144,21 +172,14 @@ def _mutations_of(
         is_named = unit.is_function and where.qualname.rpartition(".")[2] in names
         if is_named and not reaches_out(source, unit, never_edited):
             heat = dict.fromkeys(range(where.start_line, where.end_line + 1), 1.0)
-            yield from _mutations(source, unit, heat, {})
+            yield from _mutations(source, unit, heat)
 
 
 def _mutations(
-    source: SourceMap,
-    unit: Unit,
-    heat: Mapping[int, float],
-    effects: Mapping[tuple[Location, str], int],
-    hints: Hints | None = None,
+    source: SourceMap, unit: Unit, heat: Mapping[int, float], hints: Hints | None = None
 ) -> Iterator[Candidate]:
     target = unit.location
-    likely, further = (
-        list(edits(kinds, source, unit, heat, hints)) for kinds in (INSPECTED, FURTHER)
-    )
-    likely.sort(key=lambda made: -effects.get((target, words_of(*made[:2])), -1))
+    likely, further = (edits(kinds, source, unit, heat, hints) for kinds in (INSPECTED, FURTHER))
     # Both go from the hottest line to the coolest: neither waits for the other's end.
     turns = chain.from_iterable(zip_longest(likely, further))
     made = (mutation for mutation in turns if mutation is not None)

@@ -29,6 +29,8 @@ TOOL = "tool"  # the stage of what a tool proposes
 OTHER_CONSTANT = "other-constant"  # the mutation that gives a constant another value
 EDIT = "edit"  # the stage of mutations
 CHANGE = "change"  # the stage of what takes a change back
+GENERATED = "generated"  # the stage of what a language model writes
+MODEL = "language-model"  # its name as a tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,6 +304,7 @@ class Checker:
         earlier: Per failing test that others spoil, those, which run before it.
         runs: Per failing test, how it ends as it is; empty until ``fails_again`` was asked.
         flaky: Failing tests that passed when they were run again.
+        known: Per change that inspections tried (``InspectionPatch.key``), how tests went under it.
     """
 
     runner: Runner
@@ -312,6 +315,7 @@ class Checker:
     earlier: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     runs: Mapping[str, TestRun] = field(default_factory=dict)
     flaky: tuple[str, ...] = ()
+    known: Mapping[str, Mapping[str, TestRun]] = field(default_factory=dict)
     _usual_s: float = 0.0
     _ill: set[str] = field(default_factory=set)
 
@@ -336,6 +340,8 @@ class Checker:
     def check(self, candidate: Candidate) -> Checked:
         """Run the failing tests with the change, then again with all that it may break.
 
+        What inspections saw is not run again, unless it is a repair.
+
         Raises:
             ExecutionError: If tests can't be run again.
         """
@@ -343,6 +349,9 @@ class Checker:
         done = Checked(candidate=candidate, patch=patch, status=Status.UNSURE, why="no time left")
         if not self.left_s():
             return done
+        seen = self._seen(done)
+        if seen is not None:
+            return seen
         first = self._rerun(patch, self.failing[:N_FIRST])
         done = replace(done, seconds=first.seconds)
         if first.refused:
@@ -350,6 +359,16 @@ class Checker:
         if not first.n_swapped or len(_passed(first)) < len(first.tests):
             return self._still_failing(done, first)
         return self._in_full(done)
+
+    def _seen(self, done: Checked) -> Checked | None:
+        """Return what inspections saw of a change that is no fix; None if they saw no failure."""
+        runs = {} if self.earlier else self.known.get(done.patch.key, {})
+        failed = {test: run for test, run in runs.items() if run.verdict is Verdict.FAIL}
+        if not failed:
+            return None
+        if not set(self.failing).isdisjoint(failed):
+            return self._still_failing(done, Rerun(tests=runs, n_swapped=1))
+        return replace(done, status=Status.BREAKS, why=f"{next(iter(failed))} breaks")
 
     def _in_full(self, done: Checked) -> Checked:
         """All failing tests and all that may break, in a process that never saw other code."""

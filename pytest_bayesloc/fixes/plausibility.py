@@ -16,7 +16,14 @@ from dataclasses import replace
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import tree_of
-from pytest_bayesloc.fixes.check import CHANGE, OTHER_CONSTANT, TOOL, Candidate, Checked
+from pytest_bayesloc.fixes.check import (
+    CHANGE,
+    GENERATED,
+    OTHER_CONSTANT,
+    TOOL,
+    Candidate,
+    Checked,
+)
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
 from pytest_bayesloc.fixes.soundness import bound, doubt, loaded, tuned
 from pytest_bayesloc.fixes.syntax import brief
@@ -128,7 +135,7 @@ def with_rivals(verified: Sequence[Checked]) -> list[Checked]:
 
 def _is_guess(checked: Checked) -> bool:
     candidate = checked.candidate
-    return candidate.level is not Level.SAFE and candidate.stage not in {CHANGE, "generated"}
+    return candidate.level is not Level.SAFE and candidate.stage not in {CHANGE, GENERATED}
 
 
 def _weights(guesses: Sequence[Checked]) -> dict[str, float]:

@@ -51,6 +51,7 @@ class Search:
         shown: Changes of tests, which nobody checks.
         rejected: Candidates that were not run or broke something, with the reason.
         attempts: Per tool, how many candidates of it were run, and how many were verified.
+        broken: Keys of the candidates that break other tests.
         failed: Keys of the candidates that are no fix.
         n_spared: Candidates that were not run, since they are known to be none.
         is_out_of_time: Whether time ran out before all was tried.
@@ -82,6 +83,7 @@ class Search:
         self.shown: list[Candidate] = []
         self.rejected: list[tuple[Candidate, str]] = []
         self.attempts: dict[str, tuple[int, int]] = {}
+        self.broken: set[str] = set()
         self.failed: list[str] = []
         self.n_spared = 0
         self.is_out_of_time = False
@@ -100,6 +102,16 @@ class Search:
             checked.candidate.name: [name_of(where) for where in checked.targets]
             for checked in reversed(self.verified)
         }
+
+    def begin(self, inspected: Iterable[Candidate]) -> None:
+        """Check the edits that inspections saw repair.
+
+        Where one does, ``run`` asks tools, and tries edits that may be its rivals, and no more.
+
+        Raises:
+            ExecutionError: If tests can't be run again.
+        """
+        self._check_all([inspected])
 
     def run(
         self,
@@ -124,15 +136,18 @@ class Search:
         Raises:
             ExecutionError: If tests can't be run again.
         """
+        n_seen = len(self.verified)
         stages = [self._by_tools(tasks), self._by_steps(), _likeliest(edits), self._by_steps()]
-        if generated is not None:
+        if n_seen:
+            del stages[1::2]  # no steps
+        elif generated is not None:
             first, second = tee(edits)
             kept, less = filterfalse(_takes_away, first), filter(_takes_away, second)
             stages[2:3] = [_likeliest(kept), _batches(generated), _likeliest(less)]
-        stages.append(_batches(self._unless_stored(constants)))
+        stages += [] if n_seen else [_batches(self._unless_stored(constants))]
         for stage in stages:
             self._check_all(stage, spare_s)
-            if self.verified or self.is_out_of_time:
+            if len(self.verified) > n_seen or self.is_out_of_time:
                 break
         # An edit keeps what was meant by a change; to take it back does not.
         if not self.verified:
@@ -242,6 +257,7 @@ class Search:
         elif checked.status is Status.BREAKS:
             self.rejected.append((candidate, checked.why))
             self.failed.append(candidate.key)
+            self.broken.add(candidate.key)
         # One that more changes may follow is tried again by the next run, so that they do.
         elif checked.status is Status.STILL_FAILS and not self._is_base(checked):
             self.failed.append(candidate.key)

@@ -71,6 +71,8 @@ class Budget:
             return known
         rerun = self.runner.rerun(patch, tests, limit_s=limit_s)
         rejected.add(patch, tests, errors, rerun)
+        if patch.key and rerun.n_swapped:
+            self._case.tried.setdefault(patch.key, {}).update(rerun.tests)
         return rerun
 
 

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import warnings
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
-from pytest_bayesloc.domain.evidence import ChangeOutcome
+from pytest_bayesloc.domain.evidence import (
+    REPAIRING_EDITS,
+    ChangeOutcome,
+    InspectionOutcome,
+    Outcome,
+)
 from pytest_bayesloc.domain.fixing import FIX
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.fixes.candidates import edits_after, mutated, other_constants, taken_back
+from pytest_bayesloc.fixes.candidates import (
+    edits_after,
+    inspected,
+    inspected_by,
+    mutated,
+    other_constants,
+    taken_back,
+)
 from pytest_bayesloc.fixes.check import (
     CHANGE,
     EDIT,
+    GENERATED,
+    MODEL,
     TOOL,
     Candidate,
     Checked,
@@ -23,6 +37,7 @@ from pytest_bayesloc.fixes.check import (
     patch_of,
 )
 from pytest_bayesloc.fixes.library import Library, ToolRunner
+from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
 from pytest_bayesloc.fixes.search import NextStep, Search, changed_location
@@ -43,14 +58,13 @@ from pytest_bayesloc.pipeline.fix_tools import (
     tools_of,
 )
 from pytest_bayesloc.pipeline.order import explain_order
-from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.ranking.likelihoods import REPAIRS, weigh
 from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
 from pytest_bayesloc.report.encoding import entry_of, positive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
@@ -116,8 +130,9 @@ class FixStage:
             result = self._search(case, tools, reach, share_s)
             if result is not None:
                 results[i] = result
-                case.learn(_evidence(case, result))
-                self._show(i + 1, result, library, len(case.failing))
+                weigh_fixes(case, result)
+                is_repaired = any(f.evidence.outcome in REPAIRS for f in case.inspections)
+                self._show(i + 1, result, library, len(case.failing), is_repaired=is_repaired)
 
     def _tell_retired(self, library: Library, cases: Sequence[Case]) -> None:
         errors = {f"{f.exc_type}: {f.message}" for case in cases for f in case.failures}
@@ -158,6 +173,7 @@ class FixStage:
                         *idle,
                     ),
                     earlier=after,
+                    known=case.tried,
                 )
                 if checker.failing and checker.fails_again():
                     return self._found(case, tools, checker, refusal, budget_s)
@@ -190,6 +206,7 @@ class FixStage:
 
         search = Search(tools, checker, refusal, files, known, next_step)
         constants = other_constants(case, self.context.sources, never_edited, lambda: search.last)
+        search.begin(inspected(case))
         search.run(
             tasks_of(case, self.context.sources),
             edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
@@ -227,8 +244,8 @@ class FixStage:
             if source is not None:
                 search.last = None
                 yield Candidate(
-                    tools=("language-model",),
-                    stage="generated",
+                    tools=(MODEL,),
+                    stage=GENERATED,
                     file=target.file,
                     before=source.text,
                     after=text,
@@ -238,7 +255,10 @@ class FixStage:
 
     # -- what is shown
 
-    def _show(self, number: int, result: Search, library: Library, n_failing: int) -> None:
+    def _show(
+        self, number: int, result: Search, library: Library, n_failing: int, *, is_repaired: bool
+    ) -> None:
+        """Keep what is shown of a search; ``is_repaired``: inspections saw a repair, shown too."""
         for checked in result.verified[:N_SHOWN]:
             worth = library.record(checked.candidate.name).worth
             fix = _fix(number, checked.candidate, checked, worth)
@@ -247,7 +267,7 @@ class FixStage:
         if all(checked.candidate.stage == CHANGE for checked in result.verified):
             for candidate in result.shown[:N_SHOWN]:
                 self.context.fixes.append((_fix(number, candidate), candidate))
-        if not result.verified:
+        if not result.verified and not is_repaired:
             self.context.note(_nothing_found(number, result, n_failing))
         self.context.n_rejected += len(result.rejected)
         if result.is_out_of_time:
@@ -272,21 +292,47 @@ def _nothing_found(number: int, result: Search, n_failing: int) -> str:
     return f"{text}. Read the first places; their reasons say what was seen. (no-fix)"
 
 
-def _evidence(case: Case, result: Search) -> Iterator[Evidence]:
-    """Yield what the first fix says of the place that it changes.
+def weigh_fixes(case: Case, result: Search) -> None:
+    """Weigh what fixes say of the place that they change, unless an inspection saw a repair there.
 
-    What edits of functions and older code show was weighed when they were inspected.
+    An edit speaks as one that an inspection finds, in the place of its own. A repair of theirs
+    that breaks a test which they did not run is none any more. Fixes of several places say nothing.
     """
-    best = next((c for c in result.verified if _is_weighed_here(c.candidate)), None)
-    if best is not None and not best.doubt:
-        why = f"the failing tests pass with a fix by {best.candidate.name}, and nothing else breaks"
-        where = changed_location(best.candidate)
-        yield weigh(case.model, ChangeOutcome.FIX_VERIFIED, where, source=FIX, why=why)
+    for finding in case.inspections:
+        if any(candidate.key in result.broken for candidate in inspected_by(finding)):
+            case.correct(
+                weigh(
+                    case.model,
+                    InspectionOutcome.EDIT_BREAKS_OTHERS,
+                    finding.target,
+                    source=finding.evidence.source,
+                    why="with the edit that makes the failing tests pass, others break",
+                )
+            )
+    sure = [checked.candidate for checked in result.verified if not checked.doubt]
+    places = {changed_location(candidate) for candidate in sure}
+    if len(places) != 1 or sure[0].companions:
+        return
+    where, outcome = places.pop(), _outcome(sure[0])
+    findings = [f.evidence for f in case.inspections if f.target == where]
+    if any(evidence.outcome in REPAIRS for evidence in findings):
+        return
+    why = f"the failing tests pass with a fix by {sure[0].name}, and nothing else breaks"
+    evidence = weigh(
+        case.model, outcome, where, source=FIX, why=why, learned=case.likelihood(outcome, where)
+    )
+    if outcome in REPAIRING_EDITS and any(e.source == KIND for e in findings):
+        case.correct(replace(evidence, source=KIND))
+    else:
+        case.learn([evidence])
 
 
-def _is_weighed_here(candidate: Candidate) -> bool:
-    """Say whether it is a tool's, or an edit of what an import executes."""
-    return candidate.stage == TOOL or (candidate.stage == EDIT and candidate.target is None)
+def _outcome(candidate: Candidate) -> Outcome:
+    """A tool knows the error; an edit of what an import executes is rare."""
+    is_edit_of_import = candidate.stage == EDIT and candidate.target is None
+    if candidate.stage == TOOL or is_edit_of_import:
+        return ChangeOutcome.FIX_VERIFIED
+    return InspectionOutcome.EDIT_REPAIRS
 
 
 def _fix(

@@ -138,6 +138,7 @@ class Case:
         invariants: Per function, what held in all passing calls.
         innocent: Functions that the golden rule of callees excuses.
         rejected: Attempts that failed on the same code.
+        tried: Per edit that was tried (``InspectionPatch.key``), how tests went under it.
         judged: Per way of asking and location, the verdict of a language model: kept until it is
             known whether it was right.
         guide: Name of that model.
@@ -172,6 +173,7 @@ class Case:
     invariants: Mapping[Location, Sequence[Invariant]] = field(default_factory=dict)
     innocent: frozenset[Location] = frozenset()
     rejected: Rejected = field(default_factory=Rejected)
+    tried: dict[str, dict[str, TestRun]] = field(default_factory=dict)
     judged: dict[tuple[str, Location], Outcome] = field(default_factory=dict)
     guide: str = ""
     _shares: Mapping[Location, float] | None = field(default=None, init=False)
@@ -261,7 +263,7 @@ class Case:
 
     def inherit(self, whole: Case) -> None:
         """Take what a model said of the case that its tests were part of, and what they showed."""
-        self.rejected = whole.rejected.again()
+        self.rejected, self.tried = whole.rejected.again(), whole.tried
         self.guide, self.judged = whole.guide, dict(whole.judged)
         self.learn(e for e in whole.evidence if isinstance(e.outcome, Judgement))
         n = len(self.failing)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
+from pytest_bayesloc.domain.evidence import REPAIRING_EDITS, Evidence, InspectionOutcome
 from pytest_bayesloc.domain.inspection import (
     Effect,
     Finding,
@@ -268,6 +268,7 @@ def finding_of_trials(evidence: Evidence, tried: Trials, seconds: float) -> Find
     return Finding(
         evidence=evidence,
         diff=tried.best.diff if tried.best is not None else "",
+        repair=tried.best if evidence.outcome in REPAIRING_EDITS else None,
         tests=tried.tests,
         signals=Signals(is_covered=True, is_failure=evidence.outcome not in _FLIPS),
         seconds=seconds,

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
-from pytest_bayesloc.fixes.check import Candidate, Checker, Status
+from pytest_bayesloc.fixes.check import Candidate, Checker, Status, patch_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +43,33 @@ class Scripted:
         return Rerun(tests={test: table.get(test, PASS) for test in tests}, n_swapped=1)
 
 
+CANDIDATE = Candidate(
+    tools=("tool",),
+    stage="tool",
+    level=Level.SAFE,
+    file="a.py",
+    before=BEFORE,
+    after=AFTER,
+    message="m",
+)
+
+
+def checker_of(
+    runner: Scripted,
+    covering: Sequence[str] = (),
+    failing: tuple[str, ...] = ("t::bad",),
+    known: Mapping[str, Mapping[str, TestRun]] | None = None,
+) -> Checker:
+    return Checker(
+        runner=runner,  # type: ignore[arg-type]  # records nothing
+        clock=lambda: 0.0,
+        deadline=100.0,
+        failing=failing,
+        covering=lambda _: covering,
+        known=known or {},
+    )
+
+
 def checked(
     without: Mapping[str, TestRun],
     changed: Mapping[str, TestRun],
@@ -50,24 +77,9 @@ def checked(
     failing: tuple[str, ...] = ("t::bad",),
 ) -> tuple[Checker, Scripted, Status, str]:
     runner = Scripted({"t::bad": FAIL, **without}, changed)
-    checker = Checker(
-        runner=runner,  # type: ignore[arg-type]  # records nothing
-        clock=lambda: 0.0,
-        deadline=100.0,
-        failing=failing,
-        covering=lambda _: covering,
-    )
+    checker = checker_of(runner, covering, failing)
     assert checker.fails_again()
-    candidate = Candidate(
-        tools=("tool",),
-        stage="tool",
-        level=Level.SAFE,
-        file="a.py",
-        before=BEFORE,
-        after=AFTER,
-        message="m",
-    )
-    found = checker.check(candidate)
+    found = checker.check(CANDIDATE)
     return checker, runner, found.status, found.why
 
 
@@ -102,6 +114,25 @@ def test_what_is_skipped_says_nothing_and_what_does_not_end_is_not_checked(
     run: TestRun, status: Status
 ) -> None:
     assert checked({"t::odd": run}, {"t::odd": run}, ["t::odd"])[2] is status
+
+
+@pytest.mark.parametrize(
+    ("seen", "status", "n_runs"),
+    [
+        ({"t::bad": OTHER}, Status.STILL_FAILS, 0),
+        ({"t::bad": PASS, "t::good": OTHER}, Status.BREAKS, 0),
+        ({"t::bad": PASS, "t::good": PASS}, Status.VERIFIED, 2),
+    ],
+)
+def test_a_failure_that_inspections_saw_is_not_run_again_and_a_repair_is(
+    seen: Mapping[str, TestRun], status: Status, n_runs: int
+) -> None:
+    runner = Scripted({"t::bad": FAIL}, {})
+    checker = checker_of(runner, known={patch_of(CANDIDATE).key: seen})
+    assert checker.fails_again()
+    runner.asked.clear()
+
+    assert (checker.check(CANDIDATE).status, len(runner.asked)) == (status, n_runs)
 
 
 def test_all_tests_of_a_file_that_could_not_be_collected_must_pass() -> None:

@@ -143,7 +143,8 @@ class PassingChecker(Checker):
         )
 
 
-def test_constants_that_fit_are_all_met_before_one_is_believed() -> None:
+def passing() -> Search:
+    """A search in which any change is a fix, and no tool knows one."""
     checker = PassingChecker(
         runner=None,  # type: ignore[arg-type]  # nothing is run
         clock=lambda: 0.0,
@@ -152,20 +153,34 @@ def test_constants_that_fit_are_all_met_before_one_is_believed() -> None:
         covering=lambda _: (),
     )
     tools = ToolRunner(Library([]), TextProject({}), lambda *_: None, lambda _: None, lambda: 0.0)
-    constants = [
-        Candidate(
-            tools=(OTHER_CONSTANT,),
-            stage=EDIT,
-            level=Level.UNSAFE,
-            file="m.py",
-            before=f"{names} = 1\n",
-            after=f"{names} = 2\n",
-            message=names,
-        )
-        for names in "abcde"
-    ]
+    return Search(tools, checker, refusal=lambda _: "")
 
-    search = Search(tools, checker, refusal=lambda _: "")
+
+def constant(name: str) -> Candidate:
+    return Candidate(
+        tools=(OTHER_CONSTANT,),
+        stage=EDIT,
+        level=Level.UNSAFE,
+        file="m.py",
+        before=f"{name} = 1\n",
+        after=f"{name} = 2\n",
+        message=name,
+    )
+
+
+def test_behind_a_repair_that_inspections_saw_only_its_rivals_are_tried() -> None:
+    search = passing()
+
+    search.begin([constant("a")])
+    search.run([], edits=[constant("b")], constants=[constant("c")])
+
+    assert [checked.candidate.message for checked in search.verified] == ["a", "b"]
+
+
+def test_constants_that_fit_are_all_met_before_one_is_believed() -> None:
+    constants = [constant(name) for name in "abcde"]
+
+    search = passing()
     search.run([], constants=constants)
 
     assert len(search.verified) == len(constants)

@@ -1,0 +1,115 @@
+"""A fix says once where the fault is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Outcome
+from pytest_bayesloc.domain.inspection import Finding, InspectionPatch
+from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.fixes.candidates import inspected
+from pytest_bayesloc.fixes.check import EDIT, TOOL, Candidate, Checked, Status, patch_of
+from pytest_bayesloc.fixes.mutations import KIND
+from pytest_bayesloc.pipeline.fix import weigh_fixes
+from pytest_bayesloc.ranking.likelihoods import weigh
+from tests.fakes.case import case_of
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.ranking.case import Case
+
+TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
+F, G = (unit.location for unit in SourceMap(TEXT, "m.py").units[1:])
+REPAIRS, NO_REPAIR = InspectionOutcome.EDIT_REPAIRS, InspectionOutcome.NO_EDIT_REPAIRS
+
+
+class Found:
+    """What came of a search."""
+
+    def __init__(self, *verified: Checked, broken: frozenset[str] = frozenset()) -> None:
+        self.verified, self.broken = verified, broken
+
+
+def fix(old: str, new: str, stage: str = EDIT, doubt: str = "") -> Checked:
+    candidate = Candidate(
+        tools=("other-number",),
+        stage=stage,
+        file="m.py",
+        before=TEXT,
+        after=TEXT.replace(old, new),
+        message="m",
+        target=F if stage == EDIT and old == "1" else G if stage == EDIT else None,
+    )
+    return Checked(
+        candidate=candidate, patch=patch_of(candidate), status=Status.VERIFIED, doubt=doubt
+    )
+
+
+def case(*outcomes: Outcome) -> Case:
+    """A case with an inspection of f for each outcome."""
+    spectrum = Spectrum(tests=("t::a",), failing=1, passing=0, lines={F: {2: 1}, G: {6: 1}})
+    made = case_of(spectrum, {F: 0.4, G: 0.6})
+    for outcome in outcomes:
+        patch = InspectionPatch(
+            target=F,
+            kind=KIND,
+            original=TEXT,
+            patched=TEXT.replace("1", "3"),
+            words="change constant, line 2: 1 to 3",
+        )
+        evidence = weigh(made.model, outcome, F, source=KIND)
+        made.take(Finding(evidence=evidence, repair=patch if outcome is REPAIRS else None))
+    return made
+
+
+def weighed(on: Case, found: Found) -> Case:
+    weigh_fixes(on, found)  # type: ignore[arg-type]  # all that is asked
+    return on
+
+
+def test_an_edit_of_the_search_counts_as_one_of_an_inspection() -> None:
+    searched = weighed(case(), Found(fix("1", "3"))).belief.p(F)
+
+    assert searched == pytest.approx(case(REPAIRS).belief.p(F))
+    assert searched > 0.5
+
+
+def test_what_an_inspection_weighed_is_weighed_once() -> None:
+    inspected_alone = case(REPAIRS).belief.p(F)
+
+    assert weighed(case(REPAIRS), Found(fix("1", "3"))).belief.p(F) == inspected_alone
+
+
+def test_an_edit_takes_the_place_of_an_inspection_that_found_none() -> None:
+    assert weighed(case(NO_REPAIR), Found(fix("1", "3"))).belief.p(F) == pytest.approx(
+        case(REPAIRS).belief.p(F)
+    )
+
+
+@pytest.mark.parametrize(
+    "found",
+    [Found(), Found(fix("1", "3", doubt="why")), Found(fix("1", "3"), fix("2", "4"))],
+    ids=["none", "doubted", "two places"],
+)
+def test_nothing_is_said_by(found: Found) -> None:
+    assert weighed(case(), found).belief.p(F) == pytest.approx(0.4)
+
+
+def test_a_tool_says_more_than_an_edit() -> None:
+    by_tool, by_edit = (weighed(case(), Found(fix("1", "3", s))) for s in (TOOL, EDIT))
+
+    assert by_tool.evidence[-1].outcome is ChangeOutcome.FIX_VERIFIED
+    assert by_tool.belief.p(F) > by_edit.belief.p(F)
+
+
+def test_a_repair_of_an_inspection_that_breaks_more_tests_is_none() -> None:
+    known = case(REPAIRS)
+    (candidate,) = inspected(known)
+
+    weighed(known, Found(broken=frozenset({candidate.key})))
+
+    assert candidate.tools == ("change-constant",)
+    assert known.inspections[0].evidence.outcome is InspectionOutcome.EDIT_BREAKS_OTHERS
+    assert known.belief.p(F) < case(REPAIRS).belief.p(F)
