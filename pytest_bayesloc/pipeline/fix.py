@@ -58,7 +58,7 @@ from pytest_bayesloc.pipeline.fix_tools import (
     tools_of,
 )
 from pytest_bayesloc.pipeline.order import explain_order
-from pytest_bayesloc.ranking.likelihoods import REPAIRS, weigh
+from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
 from pytest_bayesloc.report.encoding import entry_of, positive
 
@@ -131,7 +131,7 @@ class FixStage:
             if result is not None:
                 results[i] = result
                 weigh_fixes(case, result)
-                is_repaired = any(f.evidence.outcome in REPAIRS for f in case.inspections)
+                is_repaired = any(f.evidence.outcome in REPAIRING_EDITS for f in case.inspections)
                 self._show(i + 1, result, library, len(case.failing), is_repaired=is_repaired)
 
     def _tell_retired(self, library: Library, cases: Sequence[Case]) -> None:
@@ -315,7 +315,7 @@ def weigh_fixes(case: Case, result: Search) -> None:
         return
     where, outcome = places.pop(), _outcome(sure[0])
     findings = [f.evidence for f in case.inspections if f.target == where]
-    if any(evidence.outcome in REPAIRS for evidence in findings):
+    if any(evidence.outcome in REPAIRING_EDITS for evidence in findings):
         return
     why = f"the failing tests pass with a fix by {sure[0].name}, and nothing else breaks"
     evidence = weigh(

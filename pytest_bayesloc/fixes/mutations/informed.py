@@ -81,7 +81,7 @@ def _changes(got: object, wanted: object) -> Iterator[str]:
 def _made(change: Callable[..., object], got: object, wanted: object) -> bool:
     try:
         made = change(got)
-    except (TypeError, ValueError, AttributeError, OverflowError):
+    except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError):
         return False
     return type(made) is type(wanted) and made == wanted and got != wanted
 

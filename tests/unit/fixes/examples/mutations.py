@@ -8,7 +8,7 @@ from pytest_bayesloc.fixes.syntax import Hints
 HINTS = {
     "catch-error": Hints(error="TypeError", line=3),
     "other-kind": Hints(sides=[(None, "null")]),
-    "convert-to-expected": Hints(sides=[("it's", "its"), ([2, 1], [1, 2])]),
+    "convert-to-expected": Hints(sides=[("", "A"), ("it's", "its"), ([2, 1], [1, 2])]),
 }
 EXAMPLES = {
     "catch-error": (
