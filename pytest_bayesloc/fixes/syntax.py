@@ -408,16 +408,29 @@ class Site(Text):
         return sorted(rest, key=lambda n: abs(n.lineno - line))
 
     @cached_property
+    def owner(self) -> ast.ClassDef | None:
+        """The class whose method it is."""
+        classes = nodes_of(self.tree, ast.ClassDef)
+        return next((node for node in classes if self.function in node.body), None)
+
+    @cached_property
+    def class_methods(self) -> frozenset[str]:
+        """The methods that its class defines, properties not among them."""
+        body = [] if self.owner is None else self.owner.body
+        plain = (n for n in body if isinstance(n, FunctionNode) and not n.decorator_list)
+        return frozenset(node.name for node in plain)
+
+    @cached_property
     def class_names(self) -> list[str]:
         """The attributes of ``self`` that its class sets, uses, declares or defines."""
-        for node in every_node(self.tree):
-            if isinstance(node, ast.ClassDef) and self.function in node.body:
-                found = [inner.name for inner in node.body if isinstance(inner, FunctionNode)]
-                found += [name.id for inner in node.body for name in targets(inner)]
-                uses = nodes_of(node, ast.Attribute)
-                found += [use.attr for use in uses if ast.unparse(use.value) == "self"]
-                return list(dict.fromkeys(found))
-        return []
+        node = self.owner
+        if node is None:
+            return []
+        found = [inner.name for inner in node.body if isinstance(inner, FunctionNode)]
+        found += [name.id for inner in node.body for name in targets(inner)]
+        uses = nodes_of(node, ast.Attribute)
+        found += [use.attr for use in uses if ast.unparse(use.value) == "self"]
+        return list(dict.fromkeys(found))
 
     @cached_property
     def blocks(self) -> list[list[ast.stmt]]:

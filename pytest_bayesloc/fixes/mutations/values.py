@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, zip_longest
 from string import Formatter
+from types import ModuleType
 
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.side_effects import aliases, full_name
@@ -20,6 +21,7 @@ from pytest_bayesloc.fixes.syntax import (
     TextEdit,
     brief,
     defaults,
+    dotted,
     every_node,
     nodes_of,
     parameters,
@@ -85,13 +87,21 @@ def other_attribute(site: Site) -> Iterator[TextEdit]:
     """Use another attribute of ``self``, or one that the file uses of the same object."""
     used = _attributes_used(site.tree)
     called = {id(node.func) for node in site.own(ast.Call)}
+    used_of_it = {id(node.value): node.attr for node in site.own(ast.Attribute)}
     for node in site.own(ast.Attribute):
         if isinstance(node.ctx, ast.Load):
             base = ast.unparse(node.value)
-            known = site.class_names if base == "self" else used.get(base, [])
+            known = _of_self(site, node.attr) if base == "self" else used.get(base, [])
             if base != "self" and id(node) in called:  # other methods do other things
                 known = difflib.get_close_matches(node.attr, known, cutoff=ALIKE)
-            yield from _renamed(site, node, _nearest(node.attr, known))
+            near = _nearest(node.attr, known)
+            yield from _renamed(site, node, near, used_of_it.get(id(node), ""))
+
+
+def _of_self(site: Site, name: str) -> list[str]:
+    """The attributes of ``self`` that are values if ``name`` is one, else methods."""
+    methods = site.class_methods
+    return [other for other in site.class_names if (other in methods) == (name in methods)]
 
 
 @lru_cache(maxsize=16)
@@ -117,10 +127,54 @@ def similar_call(site: Site) -> Iterator[TextEdit]:
                 yield site.replace(called, other, f"`{name}` to `{other}`")
 
 
-def _renamed(site: Site, node: ast.Attribute, names: Iterable[str]) -> Iterator[TextEdit]:
-    base = site.of(node.value)
+def _renamed(
+    site: Site, node: ast.Attribute, names: Iterable[str], used_of_it: str = ""
+) -> Iterator[TextEdit]:
+    """Use other attributes; of what is known, those that exist and have what is ``used_of_it``."""
+    base, real = site.of(node.value), _real(site, node.value)
+    is_of_module = isinstance(real, ModuleType)
+    is_called = callable(_attribute(real, node.attr))
     for name in names:
+        other = _attribute(real, name)
+        is_missing = bool(used_of_it) and _attribute(other, used_of_it) is _MISSING
+        if other is _MISSING or is_missing or (is_of_module and callable(other) != is_called):
+            continue
         yield site.replace(node, f"{base}.{name}", f"`.{node.attr}` to `.{name}`")
+
+
+class _Mark:
+    """Says something of a value that is not at hand; it might be called."""
+
+    def __call__(self) -> None:
+        """Do nothing."""
+
+
+_UNKNOWN, _MISSING = _Mark(), _Mark()
+
+
+def _real(site: Site, node: ast.AST) -> object:
+    """A module that is imported, or what one holds; of all else ``_UNKNOWN``.
+
+    Nothing is imported for it, and no code of the project runs.
+    """
+    first, dot, rest = dotted(node).partition(".")
+    meaning = aliases(site.tree).get(first, "")
+    if not meaning or first in site.own_names:
+        return _UNKNOWN
+    top, *parts = f"{meaning}{dot}{rest}".split(".")
+    value: object = sys.modules.get(top, _UNKNOWN)
+    for part in parts:
+        value = _attribute(value, part) if isinstance(value, ModuleType) else _UNKNOWN
+    return _UNKNOWN if value is _MISSING else value
+
+
+def _attribute(value: object, name: str) -> object:
+    """An attribute without running code; ``_MISSING`` if there is none, as far as that is known."""
+    if isinstance(value, _Mark):
+        return value
+    if isinstance(value, ModuleType) and "__getattr__" in vars(value):
+        return vars(value).get(name, _UNKNOWN)
+    return inspect.getattr_static(value, name, _MISSING)
 
 
 def _nearest(name: str, known: Iterable[str]) -> list[str]:
@@ -133,7 +187,8 @@ def call_it(site: Site) -> Iterator[TextEdit]:
     """Call a method that is only named."""
     called = {id(node.func) for node in site.own(ast.Call)}
     for node in site.own(ast.Attribute):
-        if isinstance(node.ctx, ast.Load) and id(node) not in called:
+        is_value = isinstance(node.ctx, ast.Load) and id(node) not in called
+        if is_value and callable(_real(site, node)):
             words = f"`.{node.attr}` is called"
             yield site.insert(site.end(node), "()", words, node.lineno)
 
@@ -217,8 +272,10 @@ def convert(site: Site) -> Iterator[TextEdit]:
             if not text.startswith(f"{name}("):
                 words = f"`{name}()` around `{brief(text, 30)}`"
                 yield site.replace(node, f"{name}({text})", words)
+        real = _real(site, node)
         for method in METHODS if whole else ():
-            if not text.endswith(f".{method}"):
+            is_there = _attribute(real, method.removesuffix("()")) is not _MISSING
+            if is_there and not text.endswith(f".{method}"):
                 words = f"`.{method}` behind `{brief(text, 30)}`"
                 yield site.replace(node, f"{text}.{method}", words)
 

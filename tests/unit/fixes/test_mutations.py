@@ -255,3 +255,33 @@ def test_method_of_another_object_stands_for_one_only_if_it_looks_alike() -> Non
 
     assert "return a.stripe(a.starts(), a.stripe())" in made
     assert not any(text.startswith("return a.starts(") for text in made)
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "expected"),
+    [
+        ("other-attribute", "x = os.environ.get(k)", []),
+        ("other-attribute", "x = os.sep", ["x = os.linesep", "x = os.environ"]),
+        ("other-attribute", "x = json.sep", ["x = json.other"]),
+        ("similar-call", "os.remove(k)", []),
+        ("similar-call", "json.remove(k)", ["json.discard(k)", "json.pop(k)"]),
+        ("call-it", "x = os.sep", []),
+        ("call-it", "x = os.getcwd", ["x = os.getcwd()"]),
+    ],
+)
+def test_attribute_of_a_module_that_is_loaded_has_to_exist(
+    name: str, body: str, expected: list[str]
+) -> None:
+    above = (
+        "import os\nimport not_loaded as json\njson.other\nos.makedirs, os.linesep, os.environ\n"
+    )
+
+    assert edited(body, MUTATIONS[name], above=above) == expected
+
+
+def test_method_is_no_value_of_the_object() -> None:
+    above = "class K:\n    x: int\n    y: int\n\n    def move(self): pass\n\n    "
+
+    made = edited("return hash(self.x)", MUTATIONS["other-attribute"], above=above, head=METHOD)
+
+    assert made == ["return hash(self.y)"]
