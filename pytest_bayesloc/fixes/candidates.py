@@ -32,6 +32,7 @@ from pytest_bayesloc.fixes.mutations.constants import (
     used_by,
     values_of,
 )
+from pytest_bayesloc.fixes.plausibility import by_chance
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.fixes.syntax import COMPARED, Hints, Text
 from pytest_bayesloc.fixes.tasks import MAX_FAILURES, N_SUSPECTS, test_text
@@ -40,6 +41,7 @@ from pytest_bayesloc.spectrum.sources import FileKind, Sources
 
 N_OF_CONSTANTS = 2  # suspects: most of their constants take a process of its own
 N_EDITS = 400  # of one function
+FITTING = 1 / 8  # P(a constant is the one to change, if its user seems faulty): of 45 tries 6 were
 _UNITTEST = re.compile(r"(?:AssertionError: )?(.+) != (.+)")  # of ``assertEqual``
 _CALLED = re.compile(r"(\w+)\(")
 
@@ -109,14 +111,15 @@ def inspected_by(finding: Finding) -> Iterator[Candidate]:
 
 
 def mutated(case: Case, sources: Sources, never_edited: Collection[str]) -> Iterator[Candidate]:
-    """Mutations of the likeliest suspects."""
+    """Mutations of the likeliest suspects, with their chances."""
     differ = [pair for said in _said(case, sources) for pair in differences(*said)]
     for target in case.targets()[:N_SUSPECTS]:
         found = sources.unit(target)
         if found is None or reaches_out(*found, never_edited):
             continue
         hints = _hints(case, target, differ)
-        yield from _mutations(*found, case.near.suspiciousness(target), hints)
+        made = _mutations(*found, case.near.suspiciousness(target), hints)
+        yield from by_chance(made, case.belief.p(target))
 
 
 def _said(case: Case, sources: Sources) -> Iterator[tuple[str, str, str]]:
@@ -154,25 +157,21 @@ def edits_after(
     lines = lines_of(sources.read(file) or "")
     called = set(_CALLED.findall(lines[line - 1])) if 0 < line <= len(lines) else set()
     known = dict.fromkeys(where.file for where in case.spectrum.executed if called)
-    for name in known:
-        if sources.files.kind(sources.files.absolute(name)) is not FileKind.CODE:
-            continue
-        text = checked.candidate.texts.get(name)
-        source = sources.map(name) if text is None else map_of(text, name)
-        if source is not None:
-            yield from _mutations_of(source, called, never_edited)
-
-
-def _mutations_of(
-    source: SourceMap, names: Collection[str], never_edited: Collection[str]
-) -> Iterator[Candidate]:
-    """Mutations of all lines of the functions with these names."""
-    for unit in source.units:
+    code = [n for n in known if sources.files.kind(sources.files.absolute(n)) is FileKind.CODE]
+    texts = checked.candidate.texts
+    read = (map_of(texts[n], n) if n in texts else sources.map(n) for n in code)
+    found = [
+        (source, unit)
+        for source in read
+        for unit in (source.units if source is not None else ())
+        if source is not None and unit.is_function
+        if unit.location.qualname.rpartition(".")[2] in called
+        if not reaches_out(source, unit, never_edited)
+    ]
+    for source, unit in found:
         where = unit.location
-        is_named = unit.is_function and where.qualname.rpartition(".")[2] in names
-        if is_named and not reaches_out(source, unit, never_edited):
-            heat = dict.fromkeys(range(where.start_line, where.end_line + 1), 1.0)
-            yield from _mutations(source, unit, heat)
+        heat = dict.fromkeys(range(where.start_line, where.end_line + 1), 1.0)
+        yield from by_chance(_mutations(source, unit, heat), 1 / len(found))
 
 
 def _mutations(
@@ -251,6 +250,7 @@ def _other_constants(
             message=f"line {edit.line}: {edit.words}",
             line=edit.line,
             target=where if is_inside else None,
+            chance=FITTING * case.belief.p(where),
         )
         yield candidate
 

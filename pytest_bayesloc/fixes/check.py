@@ -48,6 +48,7 @@ class Candidate:
         is_test: Whether the file is a test file.
         line: The line it is about; 0 if none is known.
         target: The function whose body alone it changes, where that is known.
+        chance: P(it repairs) as far as its kind and the belief in its place tell.
         companions: Changes of other files that belong to it.
     """
 
@@ -61,6 +62,7 @@ class Candidate:
     is_test: bool = False
     line: int = 0
     target: Location | None = None
+    chance: float = 1.0
     companions: tuple[Candidate, ...] = ()
 
     def parts_by_file(self) -> tuple[Candidate, ...]:

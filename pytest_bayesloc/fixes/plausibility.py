@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 
@@ -31,6 +31,10 @@ from pytest_bayesloc.fixes.syntax import brief
 CLEAR = 2 / 3  # share of all weights from which on a change is taken to be meant
 LEAST = 0.2  # of all weights: what is meant may be what no edit tries
 UNUSUAL = 0.05
+#: P(one of these edits of the faulty place repairs). A choice: of real bugs 5 % are repaired by the
+#: first two dozen (EDIT_REPAIRS in docs/model.md), of small projects with such mistakes nearly all.
+EDITABLE = 1 / 4
+USUAL = 25  # edits of one kind at a place; where it allows more, each of the rest is less likely
 USED = 2.0
 WIDTH = 60  # of a rival in a reason
 #: How likely one such edit is to be meant, against others: how often such mistakes are met, spread
@@ -98,6 +102,23 @@ def weight(candidate: Candidate) -> float:
     old, new = map(tree_of, candidate.parts())
     is_used = old and new and (loaded(new) - loaded(old)) & bound(old)
     return made * (USED if is_used else 1.0)
+
+
+def by_chance(edits: Iterable[Candidate], belief: float) -> list[Candidate]:
+    """Give each edit of one place its chance to be what repairs, and return the likeliest first.
+
+    Args:
+        edits: All that are made there, of each kind the likeliest first.
+        belief: P(the place is faulty).
+    """
+    n_of_kind: Counter[str] = Counter()
+    shares = []
+    for edit in edits:
+        n_of_kind[edit.name] += 1
+        shares.append((weight(edit) * min(1.0, USUAL / n_of_kind[edit.name]), edit))
+    whole = sum(share for share, _ in shares)
+    made = [replace(e, chance=EDITABLE * belief * share / whole) for share, e in shares]
+    return sorted(made, key=lambda edit: -edit.chance)
 
 
 def doubt_of(candidate: Candidate) -> str:

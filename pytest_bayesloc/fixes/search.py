@@ -26,7 +26,9 @@ MAX_STEPS = 4
 N_BASES = 4  # candidates of one step that are gone on with
 ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # candidates that are tried before one that works is enough
-WINDOW = 3 * BATCH  # edits of which the likeliest are tried first
+LEAST_GAIN = 0.01  # P(a second of tries finds the repair), below which it is not spent
+OWN_S = 0.01  # CPU seconds of this process for a try
+ON_WAY = 1 / 2  # P(one of the changes that made progress is a part of the repair)
 STEPS = "steps"  # the stage of a candidate that is made of several
 STORED = "stale-snapshot"  # the tool that finds stored values
 
@@ -78,6 +80,7 @@ class Search:
         self._seen: set[str] = set()
         self._bases: list[tuple[tuple[int, int], Checked]] = []
         self._edits: list[Candidate] = []
+        self._spent: dict[tuple[str, bool], tuple[int, float]] = {}
         self.last: Checked | None = None
         self.verified: list[Checked] = []
         self.shown: list[Candidate] = []
@@ -174,23 +177,27 @@ class Search:
             self._bases = []
             for _, base in bases:
                 if self._checker.left_s() and self._checker.is_harmless(base):
-                    yield self._following(base)
+                    yield self._following(base, ON_WAY / len(bases))
 
     def _unless_stored(self, constants: Iterable[Candidate]) -> Iterator[Candidate]:
         """Yield constants, but none to fit a value that is stored: that may be stale."""
         if not any(STORED in hint.tools for hint in self.shown):
             yield from constants
 
-    def _following(self, base: Checked) -> Iterator[Candidate]:
-        """Yield changes for the error that is left, then those tried without the base."""
+    def _following(self, base: Checked, p_base: float) -> Iterator[Candidate]:
+        """Yield changes for the error that is left, then those tried without the base.
+
+        ``p_base`` is the chance of the base to be a part of the repair.
+        """
         tasks, edits = self._next_step(base)
         for task in tasks:
             for tool, similarity in self._tools.library.search(task.error)[: 2 * N_BEST]:
                 proposed = self._proposed(tool, similarity, task)
                 yield from (joined(base.candidate, candidate) for candidate in proposed)
-        yield from (joined(base.candidate, edit) for edit in edits)
-        for candidate in list(self._edits):
-            both = merged(base.candidate, candidate)
+        for edit in self._worth(edits, p_base):
+            yield joined(base.candidate, edit)
+        for edit in self._worth(list(self._edits), p_base):
+            both = merged(base.candidate, edit)
             if both is not None:
                 yield both
 
@@ -223,9 +230,20 @@ class Search:
                 if self._checker.left_s() <= spare_s:
                     self.is_out_of_time = True
                     return
-                self._consider(candidate)
+                if self._is_worth(candidate):
+                    self._consider(candidate)
             if any(not checked.doubt for checked in self.verified):
                 return
+
+    def _worth(self, edits: Iterable[Candidate], p_base: float) -> Iterator[Candidate]:
+        """Yield the edits that are worth a try on top of a change."""
+        on_top = (replace(edit, chance=p_base * edit.chance) for edit in edits)
+        return filter(self._is_worth, on_top)
+
+    def _is_worth(self, candidate: Candidate) -> bool:
+        """Say whether trying it gains ``LEAST_GAIN`` a second, by what such tries took so far."""
+        n, seconds = self._spent.get(_way(candidate), (0, 0.0))
+        return candidate.chance >= LEAST_GAIN * (OWN_S + seconds / max(1, n))
 
     def _consider(self, candidate: Candidate) -> None:
         self.n_spared += candidate.key in self._known
@@ -252,6 +270,9 @@ class Search:
         n, n_verified = self.attempts.get(candidate.name, (0, 0))
         is_verified = checked.status is Status.VERIFIED
         self.attempts[candidate.name] = (n + 1, n_verified + is_verified)
+        if not is_verified and checked.seconds:
+            n, seconds = self._spent.get(_way(candidate), (0, 0.0))
+            self._spent[_way(candidate)] = n + 1, seconds + checked.seconds
         if is_verified:
             self.verified.append(replace(checked, doubt=doubt_of(candidate)))
         elif checked.status is Status.BREAKS:
@@ -284,6 +305,11 @@ class Search:
         return level, bool(checked.doubt), -worth, -weight(candidate), candidate.size()
 
 
+def _way(candidate: Candidate) -> tuple[str, bool]:
+    """All that is tried in the same way takes about as long."""
+    return candidate.stage, candidate.target is None
+
+
 def _takes_away(candidate: Candidate) -> bool:
     return not TAKES_AWAY.keys().isdisjoint(candidate.tools)
 
@@ -296,10 +322,8 @@ def _batches(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
 
 
 def _likeliest(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
-    """The same, of several batches the likeliest first: what else works is a rival of theirs."""
-    remaining = iter(candidates)
-    while window := list(islice(remaining, WINDOW)):
-        yield from _batches(sorted(window, key=weight, reverse=True))
+    """The same, the likeliest first: what else works is a rival of theirs."""
+    yield from _batches(sorted(candidates, key=lambda candidate: -candidate.chance))
 
 
 # -- several changes as one, and how far one that is no fix yet has come

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.check import CHANGE, TOOL, Candidate, Checked, Status, patch_of
-from pytest_bayesloc.fixes.plausibility import weight, with_rivals
+from pytest_bayesloc.fixes.plausibility import EDITABLE, USUAL, by_chance, weight, with_rivals
 
 BEFORE = "def f(a, b):\n    if a < b:\n        return a\n    return a + 1\n"
 
@@ -33,6 +33,17 @@ def checked(
         passing=("a", "b", "c", "d"),
         doubt=doubt,
     )
+
+
+def test_the_chances_of_a_place_are_shared_by_how_usual_mistakes_are() -> None:
+    constants = [checked("change-constant", BEFORE.replace("1", str(n))) for n in range(2, 62)]
+
+    made = by_chance([c.candidate for c in (*constants, LESS)], belief=0.8)
+
+    assert sum(edit.chance for edit in made) == pytest.approx(EDITABLE * 0.8)
+    assert made[0].name == "change-comparison"
+    assert len({edit.chance for edit in made[1 : 1 + USUAL]}) == 1
+    assert made[-1].chance == pytest.approx(made[1].chance * USUAL / 60)
 
 
 LESS = checked("change-comparison", BEFORE.replace("<", ">"))

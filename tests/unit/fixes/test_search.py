@@ -20,7 +20,7 @@ from pytest_bayesloc.fixes.check import (
 from pytest_bayesloc.fixes.definition import parse_definition
 from pytest_bayesloc.fixes.library import N_JUDGED, SLOW_S, Library, ToolRunner
 from pytest_bayesloc.fixes.project import Proposal, Task
-from pytest_bayesloc.fixes.search import STORED, Search
+from pytest_bayesloc.fixes.search import LEAST_GAIN, STORED, Search
 from tests.fakes.project import TextProject
 
 if TYPE_CHECKING:
@@ -143,9 +143,17 @@ class PassingChecker(Checker):
         )
 
 
-def passing() -> Search:
-    """A search in which any change is a fix, and no tool knows one."""
-    checker = PassingChecker(
+class FailingChecker(Checker):
+    """Tests fail with any change, and take a second."""
+
+    def check(self, candidate: Candidate) -> Checked:
+        status = Status.STILL_FAILS
+        return Checked(candidate=candidate, patch=patch_of(candidate), status=status, seconds=1.0)
+
+
+def passing(checker_type: type[Checker] = PassingChecker) -> Search:
+    """A search in which all changes pass, or all fail, and no tool knows one."""
+    checker = checker_type(
         runner=None,  # type: ignore[arg-type]  # nothing is run
         clock=lambda: 0.0,
         deadline=1.0,
@@ -166,6 +174,16 @@ def constant(name: str) -> Candidate:
         after=f"{name} = 2\n",
         message=name,
     )
+
+
+def test_edits_are_tried_while_a_second_gains_enough() -> None:
+    search = passing(FailingChecker)
+    chances = {"a": 0.8 * LEAST_GAIN, "b": 1.2 * LEAST_GAIN, "c": 1.1 * LEAST_GAIN, "d": 1.0}
+
+    edits = [replace(constant(name), chance=chance) for name, chance in chances.items()]
+    search.run([], edits=edits)
+
+    assert [search.last and search.last.candidate.message, search.n_tried] == ["c", 3]
 
 
 def test_behind_a_repair_that_inspections_saw_only_its_rivals_are_tried() -> None:
