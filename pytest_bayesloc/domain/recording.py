@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence  # noqa: TC003 - messages are converted by annotations
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.failure import Frame  # noqa: TC001 - likewise
 
@@ -55,6 +55,25 @@ class Call:
     args: Mapping[str, Value] = field(default_factory=dict)
     result: Value | None = None
     raised: bool = False
+
+
+#: The name of a method of a compiled pattern, and its arguments: texts and numbers.
+MatchCall: TypeAlias = "tuple[str, tuple[str | int, ...]]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedPattern:
+    """A regular expression, and what it was asked in a test.
+
+    Attributes:
+        text: The pattern.
+        flags: With which it was compiled.
+        calls: The first of them, each once.
+    """
+
+    text: str
+    flags: int
+    calls: tuple[MatchCall, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,489 @@
+"""Edits of a regular expression: quantifiers, classes, alternatives, optional parts, anchors.
+
+A pattern is read into parts with their places in its text, and edits replace pieces of that text:
+all else stays as its author wrote it.
+
+Reference:
+    docs/fixes.md, section "Regular expressions"; Wang, Bai, Stolee: Exploring regular expression
+    evolution. SANER 2019 (which edits people make).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import TypeAlias
+
+from pytest_bayesloc.fixes.mutations.regex_parts import (
+    Branch,
+    Part,
+    all_branches,
+    branches_of,
+    compiled,
+    items_of,
+    parts_in,
+)
+
+N_GUIDES = 16  # characters of subjects that edits are made with
+N_LETTERS = 4  # of them that are letters or digits which no passing test has
+N_WORDS = 12  # likewise
+N_OPTIONAL = 4  # of them that may become an optional part
+MAX_RUN = 4  # parts that are made optional together
+MAX_PATTERN = 2_000  # characters
+_SPECIAL = frozenset(r"\.^$*+?{}[]|()")
+_NAMES = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
+
+
+#: Where a replaced piece starts and ends, and what stands there then.
+Piece: TypeAlias = tuple[int, int, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegexEdit:
+    """Texts to put in the place of pieces of a pattern.
+
+    Attributes:
+        weight: How usual the mistake is that it undoes, against others.
+        pieces: By their places; none overlaps another.
+        kind: Of edit, in a word or two.
+    """
+
+    weight: float
+    pieces: tuple[Piece, ...]
+    kind: str
+
+    def of(self, pattern: str) -> str:
+        """Return ``pattern`` with the edit."""
+        for start, end, text in reversed(self.pieces):
+            pattern = f"{pattern[:start]}{text}{pattern[end:]}"
+        return pattern
+
+    def joined(self, other: RegexEdit) -> RegexEdit | None:
+        """Return both edits as one; None if they touch the same piece."""
+        pieces = sorted((*self.pieces, *other.pieces))
+        if any(b[0] < a[1] or a[:2] == b[:2] for a, b in pairwise(pieces)):
+            return None
+        kind = self.kind if self.kind == other.kind else "several"
+        return RegexEdit(weight=self.weight * other.weight, pieces=tuple(pieces), kind=kind)
+
+
+# -- what subjects show
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guides:
+    """Characters and words that a pattern may lack, the likeliest first."""
+
+    characters: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+_WORDS = re.compile(r"[^\W_]\w*|[^\w\s]+|\d+")
+
+
+def guides_of(failing: Sequence[str], passing: Sequence[str]) -> Guides:
+    """Return what the subjects of a failing test hold, first what those of passing tests don't."""
+    known = Counter(chain.from_iterable(passing))
+    own = Counter(chain.from_iterable(failing))
+    ordered = sorted(own, key=lambda c: (c in known, c.isalnum(), known[c], c))
+    known_words = Counter(word for text in passing for word in _WORDS.findall(text))
+    words = Counter(word for text in failing for word in _WORDS.findall(text))
+    fresh = sorted(words, key=lambda w: (w in known_words, len(w) > 20, -words[w], w))
+    plain = [c for c in ordered if not c.isalnum()]
+    letters = [c for c in ordered if c.isalnum()]
+    likely = [c for c in letters if c not in known][:N_LETTERS]
+    kinds = (str.isdigit, str.islower, str.isupper)  # of each kind one: it stands for its family
+    likely += [c for is_kind in kinds for c in [*filter(is_kind, letters)][:1] if c not in likely]
+    characters = (*plain[: N_GUIDES - N_LETTERS], *likely)
+    return Guides(characters=characters, words=tuple(fresh[:N_WORDS]))
+
+
+# -- edits
+
+
+def regex_edits(pattern: str, flags: int, guides: Guides) -> list[RegexEdit]:
+    """Return edits of a pattern, the likeliest first; no edits of one that can't be read."""
+    if len(pattern) > MAX_PATTERN:
+        return []
+    try:
+        branches = branches_of(pattern, flags)
+    except (ValueError, IndexError, RecursionError):
+        return []
+    is_verbose = bool(flags & re.VERBOSE)
+    maker = _Maker(pattern, branches, guides, is_verbose=is_verbose)
+    found = sorted(maker.all(), key=lambda edit: -edit.weight)
+    unique = {edit.of(pattern): edit for edit in reversed(found)}
+    unique.pop(pattern, None)
+    return sorted(unique.values(), key=lambda edit: (-edit.weight, edit.pieces))
+
+
+class _Maker:
+    """Makes the edits of one pattern."""
+
+    def __init__(
+        self, pattern: str, branches: Sequence[Branch], guides: Guides, *, is_verbose: bool
+    ) -> None:
+        self._pattern = pattern
+        self._branches = branches
+        self._guides = guides
+        self._is_verbose = is_verbose
+
+    def all(self) -> Iterator[RegexEdit]:
+        """Yield edits of all kinds."""
+        of_parts = [(part, list(self._of_part(part))) for part in parts_in(self._branches)]
+        yield from chain.from_iterable(edits for _, edits in of_parts)
+        yield from self._repeated(of_parts)
+        yield from self._blanks()
+        for level in all_branches(self._branches):
+            yield from self._alternatives(level)
+            for branch in level:
+                yield from self._optional(branch)
+                yield from self._inserted(branch)
+        yield from self._flags()
+
+    def _of_part(self, part: Part) -> Iterator[RegexEdit]:
+        yield from self._quantifiers(part)
+        if part.kind == "class":
+            yield from self._classes(part)
+        elif part.kind in {"literal", "set", "any"}:
+            yield from self._characters(part)
+        elif part.kind in {"anchor", "look"}:
+            yield from self._anchors(part)
+        elif part.kind == "group":
+            yield from self._groups(part)
+
+    def _repeated(self, of_parts: Sequence[tuple[Part, list[RegexEdit]]]) -> Iterator[RegexEdit]:
+        """Make one edit at all parts that are alike, or of all classes that lack a character."""
+        alike: dict[tuple[str, ...], list[RegexEdit]] = {}
+        for part, edits in of_parts:
+            text = self._pattern[part.start : part.end]
+            for edit in edits:
+                ((start, end, new),) = edit.pieces
+                is_added = edit.kind == "class" and start == end
+                key = ("class", new) if is_added else (text, self._pattern[start:end], new)
+                alike.setdefault(key, []).append(edit)
+        for same in alike.values():
+            pieces = tuple(sorted(piece for edit in same for piece in edit.pieces))
+            if same[1:] and all(a[1] <= b[0] and a[:2] != b[:2] for a, b in pairwise(pieces)):
+                weight = min(edit.weight for edit in same) / 2
+                yield RegexEdit(weight=weight, pieces=pieces, kind=same[0].kind)
+
+    def _blanks(self) -> Iterator[RegexEdit]:
+        """Allow blanks around each sign, then around all of them."""
+        if not any(character.isspace() for character in self._guides.characters):
+            return
+        signs = [
+            (part.start, part.stop)
+            for part in parts_in(self._branches)
+            if part.kind == "literal"
+            and not _plain(self._pattern[part.start : part.end]).isalnum()
+            and not self._pattern[part.start : part.end].isspace()
+        ]
+        blank = "[ ]" if self._is_verbose else " "
+        for text in (r"\s*", f"{blank}*"):
+            pairs = [((at, at, text), (end, end, text)) for at, end in signs]
+            for pair in pairs:
+                yield RegexEdit(weight=0.3, pieces=pair, kind="optional part")
+            every = tuple(dict.fromkeys(chain.from_iterable(pairs)))
+            if pairs[1:]:
+                yield RegexEdit(weight=0.2, pieces=every, kind="optional part")
+
+    def _edit(self, weight: float, start: int, end: int, text: str, kind: str) -> RegexEdit:
+        return RegexEdit(weight=weight, pieces=((start, end, text),), kind=kind)
+
+    # -- quantifiers
+
+    def _quantifiers(self, part: Part) -> Iterator[RegexEdit]:
+        if part.kind in {"anchor", "look", "other"}:
+            return
+        own = self._pattern[part.end : part.stop]
+        for weight, text in _other_quantifiers(own, part.kind):
+            yield self._edit(weight, part.end, part.stop, text, "quantifier")
+        if not own and part.kind == "literal":
+            yield self._edit(0.1, part.start, part.stop, "", "omission")
+        elif part.kind != "group":
+            yield self._edit(0.05, part.start, part.stop, "", "omission")
+
+    # -- classes
+
+    def _classes(self, part: Part) -> Iterator[RegexEdit]:
+        text = self._pattern[part.start : part.end]
+        is_negated = text.startswith("[^")
+        at = part.end - (2 if text.endswith("-]") and not text.endswith(r"\-]") else 1)
+        for weight, member in self._lacking(text, is_negated=is_negated):
+            yield self._edit(weight, at, at, member, "class")
+        items = list(items_of(text))
+        yield from self._narrowed(part.start, text, items)
+        if items[1:] and not is_negated:
+            yield self._edit(0.1, part.start, part.end, r"\w", "class")
+
+    def _lacking(self, text: str, *, is_negated: bool) -> Iterator[tuple[float, str]]:
+        """Yield members that a class may lack, with their weights."""
+        matches = compiled(text, 0)
+        for character in self._guides.characters:
+            if matches is not None and bool(matches.match(character)) == is_negated:
+                is_one_of_many = character.isdigit() or not character.isascii()
+                yield 0.4 if is_one_of_many and not is_negated else 1.0, _in_class(character)
+                yield from (
+                    (weight, wider) for weight, wider in _families(character) if wider not in text
+                )
+        if is_negated:
+            yield 0.2, r"\n"
+            yield 0.3, r"\s"
+
+    def _narrowed(
+        self, at: int, text: str, items: Sequence[tuple[int, int]]
+    ) -> Iterator[RegexEdit]:
+        """Leave a member out, or make a range of signs the signs themselves."""
+        for start, end in items:
+            if items[1:]:
+                yield self._edit(0.4, at + start, at + end, "", "class")
+            if end - start == 3 and text[start + 1] == "-" and not text[start].isalnum():
+                yield self._edit(0.8, at + start + 1, at + start + 1, "\\", "escape")
+
+    # -- single characters and sets
+
+    def _characters(self, part: Part) -> Iterator[RegexEdit]:
+        text = self._pattern[part.start : part.end]
+        if part.kind == "any":
+            others = self._for_any(self._pattern[part.stop : part.stop + 1])
+        else:
+            others = chain(_usual_others(text), self._with_more(text, part.kind))
+        for weight, other, kind in others:
+            yield self._edit(weight, part.start, part.end, other, kind)
+
+    def _for_any(self, following: str) -> Iterator[tuple[float, str, str]]:
+        """Yield what was meant by a dot: a dot, or whatever is not what follows it."""
+        yield 0.6, r"\.", "escape"
+        yield 0.3, r"[\s\S]", "class"
+        yield 0.3, r"\S", "class"
+        if following and following not in _SPECIAL | {" "}:
+            yield 0.5, f"[^{_in_class(following)}]", "class"
+        for character in self._guides.characters:
+            yield 0.3, f"[^{_in_class(character)}]", "class"
+
+    def _with_more(self, text: str, kind: str) -> Iterator[tuple[float, str, str]]:
+        """Yield classes of a character, or a set, and one more."""
+        inner = text if kind == "set" else _in_class(_plain(text))
+        for character in self._guides.characters:
+            if character != text:
+                yield 0.4, f"[{inner}{_in_class(character)}]", "class"
+        if len(text) == 1 and text.isalpha():
+            yield 0.1, f"[{text.lower()}{text.upper()}]", "class"
+
+    # -- anchors and lookarounds
+
+    def _anchors(self, part: Part) -> Iterator[RegexEdit]:
+        text = self._pattern[part.start : part.end]
+        yield self._edit(0.3, part.start, part.stop, "", "anchor")
+        others = {"$": (r"\Z", r"(?:\n|$)"), "^": ("(?:^|\n)",), r"\b": (r"(?!\w)", r"(?<!\w)")}
+        for other in others.get(text, ()):
+            yield self._edit(0.3, part.start, part.end, other, "anchor")
+
+    def _inserted(self, branch: Branch) -> Iterator[RegexEdit]:
+        """Anchors, lookarounds and optional characters between parts."""
+        if not branch.parts:
+            return
+        first, last = branch.parts[0].start, branch.parts[-1].stop
+        yield from self._at_ends(first, last, is_whole=branch in self._branches)
+        for at in dict.fromkeys((*(part.start for part in branch.parts), last)):
+            yield from self._words(at, is_first=at == first)
+            if at not in {first, last}:
+                yield self._edit(0.1, at, at, r"\b", "anchor")
+            for character in self._guides.characters:
+                yield from self._around(at, character)
+
+    def _at_ends(self, first: int, last: int, *, is_whole: bool) -> Iterator[RegexEdit]:
+        for text, where in (("^", first), (r"\b", first), ("$", last), (r"\b", last)):
+            if not self._pattern.startswith(text, where):
+                yield self._edit(0.3 if is_whole else 0.2, where, where, text, "anchor")
+        pieces = ((first, first, "^"), (last, last, "$"))
+        yield RegexEdit(weight=0.2, pieces=pieces, kind="anchor")
+        yield self._edit(0.15, first, first, r"(?<!\w)", "anchor")
+        yield self._edit(0.15, first, first, r"(?<!\S)", "anchor")
+        yield self._edit(0.15, last, last, r"(?!\w)", "anchor")
+        yield self._edit(0.15, last, last, r"(?!\d)", "anchor")
+
+    def _words(self, at: int, *, is_first: bool) -> Iterator[RegexEdit]:
+        """Optional words, or what looks like them."""
+        for word in self._guides.words[:N_OPTIONAL]:
+            for weight, text in self._shapes(word):
+                yield self._edit(weight / 4, at, at, f"(?:{text})?", "optional part")
+                if is_first:
+                    yield self._edit(weight / 4, at, at, rf"(?:{text}\s+)?", "optional part")
+
+    def _shapes(self, word: str) -> Iterator[tuple[float, str]]:
+        """Yield patterns that match a word: itself, then whatever looks like it."""
+        yield 1.0, "".join(map(self._quoted, word))
+        wider = re.sub(r"\d+", r"\\d+", "".join(map(self._quoted, word)))
+        if wider != word and word.isascii():
+            yield 0.8, wider
+        shape = re.sub(r"[a-zA-Z]{2,}", "[a-zA-Z]+", word)
+        if word.isalnum() and shape != word:
+            yield 0.4, re.sub(r"\d+", r"\\d+", shape)
+
+    def _around(self, at: int, character: str) -> Iterator[RegexEdit]:
+        one = self._quoted(character)
+        if character.isspace():
+            yield self._edit(0.5, at, at, r"\s*", "optional part")
+            yield self._edit(0.3, at, at, f"{one}*", "optional part")
+            yield self._edit(0.3, at, at, r"[ \t]*", "optional part")
+        yield self._edit(0.4, at, at, f"{one}?", "optional part")
+        yield self._edit(0.1, at, at, f"{one}*", "optional part")
+        yield self._edit(0.2, at, at, f"(?!{one})", "anchor")
+        yield self._edit(0.2, at, at, f"(?<!{one})", "anchor")
+        for _, wider in _families(character):
+            yield self._edit(0.15, at, at, f"(?!{_as_part(wider)})", "anchor")
+            yield self._edit(0.1, at, at, f"{_as_part(wider)}*", "optional part")
+
+    # -- groups and alternatives
+
+    def _groups(self, part: Part) -> Iterator[RegexEdit]:
+        opening = self._pattern[part.start : part.start + 3]
+        if re.match(r"\((?:[:=!]|<[=!]|P<)", opening):
+            yield self._edit(1.0, part.start + 1, part.start + 1, "?", "group")
+        if opening[1:2] != "?":
+            yield self._edit(0.2, part.start, part.start + 1, "(?:", "group")
+        elif opening == "(?:":
+            yield self._edit(0.1, part.start, part.start + 3, "(", "group")
+
+    def _alternatives(self, level: Sequence[Branch]) -> Iterator[RegexEdit]:
+        texts = [self._pattern[branch.start : branch.end] for branch in level]
+        start, end = level[0].start, level[-1].end
+        is_whole = level is self._branches
+        is_plain = all(_is_plain(branch) for branch in level)
+        weight = 1.0 if is_plain and level[1:] else 0.15 if level[1:] or not is_whole else 0.05
+        for word in self._guides.words:
+            for likely, text in self._shapes(word):
+                if text not in texts:
+                    yield self._edit(weight * likely, end, end, f"|{text}", "alternative")
+        fresh = [word for word in self._guides.words if word.isalpha() and word not in texts]
+        if is_plain and level[1:] and fresh[1:]:
+            yield self._edit(0.3, end, end, "".join(f"|{word}" for word in fresh), "alternative")
+        for i, text in enumerate(texts) if level[1:] else ():
+            rest = [*texts[:i], *texts[i + 1 :]]
+            yield self._edit(0.1, start, end, "|".join(rest), "alternative")
+            if i:
+                yield self._edit(0.2, start, end, "|".join((text, *rest)), "alternative")
+            if i < len(texts) - 1:
+                yield self._edit(0.1, start, end, "|".join((*rest, text)), "alternative")
+
+    def _optional(self, branch: Branch) -> Iterator[RegexEdit]:
+        parts = branch.parts
+        for i, first in enumerate(parts):
+            for last in parts[i + 1 : i + MAX_RUN]:
+                if first is not parts[0] or last is not parts[-1]:
+                    text = self._pattern[first.start : last.stop]
+                    yield self._edit(0.3, first.start, last.stop, f"(?:{text})?", "optional part")
+                    yield self._edit(0.1, first.start, last.stop, f"(?:{text})*", "optional part")
+
+    # -- flags
+
+    def _flags(self) -> Iterator[RegexEdit]:
+        for letter, weight in (("i", 0.4), ("s", 0.4), ("m", 0.3), ("a", 0.1)):
+            match = re.match(r"\(\?([aiLmsux]+)\)", self._pattern)
+            if match is None:
+                yield self._edit(weight, 0, 0, f"(?{letter})", "flag")
+            elif letter not in match[1]:
+                yield self._edit(weight, 2, 2, letter, "flag")
+
+    def _quoted(self, character: str) -> str:
+        if self._is_verbose and character in {" ", "#"}:
+            return f"[{character}]"
+        return _NAMES.get(character) or (f"\\{character}" if character in _SPECIAL else character)
+
+
+#: What may be meant by a character or set, whatever the subjects are: weight, text, kind.
+_MEANT = {
+    r"\d": ((0.2, r"\w", "class"),),
+    r"\w": ((0.2, r"\S", "class"), (0.2, ".", "class")),
+    r"\s": ((0.2, " ", "class"), (0.2, r"[ \t]", "class")),
+    r"\S": ((0.2, ".", "class"),),
+    r"\n": ((0.3, r"\s", "class"), (0.2, r"\r?\n", "optional part")),
+    " ": ((0.5, r"\s", "class"), (0.3, r"[ \t]", "class")),
+}
+
+
+def _usual_others(text: str) -> Iterator[tuple[float, str, str]]:
+    yield from _MEANT.get(text, ())
+    if text in {"d", "w", "s", "b", "S", "W", "D"}:
+        yield 0.3, f"\\{text}", "escape"
+
+
+def _other_quantifiers(own: str, kind: str) -> Iterator[tuple[float, str]]:
+    """Yield quantifiers in the place of ``own``, with their weights."""
+    if not own:
+        usual = {"literal": (0.4, 0.2, 0.3), "group": (0.5, 0.2, 0.3)}
+        yield from zip(usual.get(kind, (0.4, 0.3, 0.5)), "?*+", strict=True)
+        return
+    match = re.match(r"\{(\d*)(,?)(\d*)\}(.*)", own)
+    if match is not None:
+        yield from _other_bounds(int(match[1] or 0), match[2], match[3], match[4])
+        return
+    base, suffix = own[0], own[1:]
+    for other in "*+?":
+        if other != base:
+            yield 0.5, other + suffix
+    yield 0.2, ""
+    if suffix == "?":
+        yield 0.5, base
+    elif not suffix:
+        yield 0.4, f"{base}?"
+    if base in "*?" and not suffix:
+        yield 0.1, "+?"
+
+
+def _other_bounds(low: int, comma: str, high: str, suffix: str) -> Iterator[tuple[float, str]]:
+    top = int(high) if high else low if not comma else 0
+    yield 0.6, f"{{{low},}}{suffix}"
+    for a, b in ((low, top + 1), (max(low - 1, 0), top), (low + 1, top), (low, top - 1)):
+        if 0 <= a < b:
+            yield 0.5, f"{{{a},{b}}}{suffix}"
+        elif a == b > 0:
+            yield 0.4, f"{{{a}}}{suffix}"
+    yield 0.3, f"+{suffix}"
+    yield 0.2, f"*{suffix}"
+    if top:
+        yield 0.3, f"{{1,{top}}}{suffix}"
+        yield 0.2, f"{{0,{top}}}{suffix}"
+        yield 0.2, f"{{{low},{2 * top}}}{suffix}"
+
+
+def _families(character: str) -> Iterator[tuple[float, str]]:
+    """Yield wider sets that hold ``character``, as they stand in a class."""
+    if character.isdigit():
+        yield 0.9, "0-9"
+        yield 0.7, r"\d"
+    elif character.isspace():
+        yield 0.6, r"\s"
+    elif character.isalpha():
+        yield 0.9, ("a-z" if character.islower() else "A-Z") if character.isascii() else r"\w"
+        yield 0.4, r"\w"
+        if character in "abcdefABCDEF":
+            yield 0.3, "a-fA-F"
+    elif character == "_":
+        yield 0.3, r"\w"
+
+
+def _as_part(members: str) -> str:
+    return members if members.startswith("\\") else f"[{members}]"
+
+
+def _in_class(character: str) -> str:
+    if character in _NAMES:
+        return _NAMES[character]
+    return f"\\{character}" if character in "\\]^-[" else character
+
+
+def _plain(text: str) -> str:
+    """Return the character that a literal part stands for; of one told by number, its text."""
+    if len(text) == 2 and text[0] == "\\" and not text[1].isalnum():
+        return text[1]
+    return {name: character for character, name in _NAMES.items()}.get(text, text)
+
+
+def _is_plain(branch: Branch) -> bool:
+    return all(part.kind == "literal" for part in branch.parts)

@@ -1,0 +1,166 @@
+"""Edits of patterns, and those that fit what a pattern was asked in tests."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+
+import pytest
+
+from pytest_bayesloc.fixes.matching import PatternCase, fitting, outcomes
+from pytest_bayesloc.fixes.mutations.regex_parts import branches_of, compiled, parts_in
+from pytest_bayesloc.fixes.mutations.regexes import guides_of, regex_edits
+
+#: Kind, pattern, a subject of a failing test, the pattern that is meant.
+EXAMPLES = [
+    ("quantifier", r"a+b", "b", r"a*b"),
+    ("quantifier", r"a*b", "b", r"a+b"),
+    ("quantifier", r"<.+>", "<a><b>", r"<.+?>"),
+    ("quantifier", r"<.+?>", "<a><b>", r"<.+>"),
+    ("quantifier", r"x{2,4}", "xxxxxxx", r"x{2,}"),
+    ("quantifier", r"x{3}", "xx", r"x{2,3}"),
+    ("quantifier", r"\d", "12", r"\d+"),
+    ("quantifier", r"-?\d", "--1", r"-*\d"),
+    ("class", r"[a-z]+", "a-b", r"[a-z\-]+"),
+    ("class", r"[a-z]+", "a7", r"[a-z0-9]+"),
+    ("class", r"[^)]*", "a\nb", r"[^)\n]*"),
+    ("class", r"[+*/-]", "^", r"[+*/\^-]"),
+    ("class", r"[ab,]+", "a,b", r"[ab]+"),
+    ("class", r"a b", "a\tb", r"a\sb"),
+    ("class", r"\d+", "1_000", r"[\d_]+"),
+    ("class", r"{.*}", "{a} {b}", r"{[^}]*}"),
+    ("escape", r"a.b", "axb", r"a\.b"),
+    ("escape", r"d+", "12", r"\d+"),
+    ("escape", r"[+-/]", ",", r"[+\-/]"),
+    ("group", r"(<=a)b", "ab", r"(?<=a)b"),
+    ("optional part", r"\d+%", "5 %", r"\d+\s*%"),
+    ("optional part", r"\d+", "-5", r"-?\d+"),
+    ("optional part", r"a\d\.\d", "a1", r"a\d(?:\.\d)?"),
+    ("optional part", r"(\w+)=(\w+)", "a = b", r"(\w+)\s*=\s*(\w+)"),
+    ("alternative", r"(?:if|for)\b", "while", r"(?:if|for|while)\b"),
+    ("alternative", r"(a|ab)c?", "abc", r"(ab|a)c?"),
+    ("anchor", r"\d+", "12a", r"\d+$"),
+    ("anchor", r"if", "iffy", r"if\b"),
+    ("anchor", r"^a$", "ba", r"a$"),
+    ("anchor", r"\d+", "a 12", r"^\d+$"),
+    ("anchor", r"\w+\.", "a.5", r"\w+\.(?!\d)"),
+    ("flag", r"select", "SELECT", r"(?i)select"),
+    ("flag", r"a.b", "a\nb", r"(?s)a.b"),
+    ("omission", r"ab?c", "ac", r"ac"),
+]
+SPELT = [
+    r"a|b(c|d)*[^\]x]{2,3}?(?P<n>\w+)(?P=n)(?=x)(?<!y)(?:z)\.\\",
+    r"(?i)x(?#note)y(?x: z )",
+    r"(a)(?(1)b|c)",
+    "[]a]+[^]b][\\]]",
+]
+
+
+@pytest.mark.parametrize(("kind", "pattern", "subject", "meant"), EXAMPLES)
+def test_edit_does_what_its_example_says(kind: str, pattern: str, subject: str, meant: str) -> None:
+    edits = regex_edits(pattern, 0, guides_of([subject], []))
+
+    assert (kind, meant) in {(edit.kind, edit.of(pattern)) for edit in edits}
+
+
+@pytest.mark.parametrize("pattern", SPELT)
+def test_parts_of_a_pattern_follow_each_other_to_its_end(pattern: str) -> None:
+    branches = branches_of(pattern)
+
+    assert (branches[0].start, branches[-1].end) == (0, len(pattern))
+    for part in parts_in(branches):
+        assert part.start < part.end <= part.stop
+        assert all(part.start < b.start <= b.end < part.end for b in part.branches)
+
+
+def test_blanks_and_comments_of_a_verbose_pattern_are_left_alone() -> None:
+    pattern = "\n  \\d +  # a number (or so\n  [ab]\n"
+
+    made = [edit.of(pattern) for edit in regex_edits(pattern, re.VERBOSE, guides_of(["1 c"], []))]
+
+    assert "\n  \\d +  # a number (or so\n  [abc]\n" in made
+    assert all("# a number (or so\n" in text for text in made)
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "a" * 5000, "(?P<x>a)(?P<x>b)"])
+def test_pattern_that_can_not_be_read_has_no_edit_or_none_that_fits(pattern: str) -> None:
+    case = PatternCase(text=pattern, flags=0, failing=(("match", ("a",)),), passing=())
+
+    assert fitting(case, [], 1.0) == []
+
+
+def test_edits_change_what_failing_tests_ask_and_nothing_else() -> None:
+    case = PatternCase(
+        text=r"[a-z]+",
+        flags=0,
+        failing=(("match", ("a-b",)),),
+        passing=(("match", ("a b",)), ("fullmatch", ("a_b",))),
+    )
+
+    found = fitting(case, ["a-b"], 5.0)
+
+    assert found[0].text == r"[a-z\-]+"
+    before = re.compile(case.text)
+    for edit in found:
+        after = re.compile(edit.text)
+        assert outcomes(before, case.passing) == outcomes(after, case.passing)
+        assert outcomes(before, case.failing) != outcomes(after, case.failing)
+
+
+def test_edit_with_which_an_expected_text_is_matched_comes_first() -> None:
+    case = PatternCase(text=r"(\w+)-(\w+)", flags=0, failing=(("match", ("a-b-c",)),), passing=())
+
+    assert re.match(fitting(case, ["a-b"], 5.0)[0].text, "a-b-c")[1] == "a-b"  # type: ignore[index]
+
+
+def test_two_edits_are_joined_where_none_alone_is_enough() -> None:
+    case = PatternCase(
+        text=r"(\w+):(\d+)",
+        flags=0,
+        failing=(("fullmatch", ("a.b:1,5",)), ("fullmatch", ("a.b:1",)), ("fullmatch", ("a:1,5",))),
+        passing=(("fullmatch", ("a:1",)), ("fullmatch", ("a1",))),
+    )
+
+    assert any(
+        re.fullmatch(edit.text, "a.b:1,5") and edit.kind == "class"
+        for edit in fitting(case, [], 10.0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("method", "args"),
+    [
+        ("sub", ("", "a1b")),
+        ("subn", ("", "a1b", 1)),
+        ("split", ("a1b",)),
+        ("findall", ("a1b",)),
+        ("finditer", ("a1b",)),
+        ("search", ("a1b", 1)),
+    ],
+)
+def test_result_of_each_method_is_a_plain_value(method: str, args: tuple[str | int, ...]) -> None:
+    (made,) = outcomes(re.compile(r"\d"), [(method, args)]) or [None]
+
+    assert made is not None
+    json.dumps(made)
+    assert made != (outcomes(re.compile("x"), [(method, args)]) or [None])[0]
+
+
+def test_pattern_that_repeats_what_repeats_itself_is_not_made() -> None:
+    case = PatternCase(text=r"(a+)b", flags=0, failing=(("match", ("aab",)),), passing=())
+
+    assert not any("+)+" in edit.text or "+)*" in edit.text for edit in fitting(case, [], 5.0))
+
+
+@pytest.mark.skipif(not hasattr(__import__("signal"), "setitimer"), reason="no such signal here")
+def test_match_that_would_take_for_ever_is_ended() -> None:
+    began = time.perf_counter()
+
+    assert outcomes(re.compile(r"(a|a|a)*c"), [("match", ("a" * 40,))]) is None
+    assert time.perf_counter() - began < 5.0
+
+
+def test_pattern_with_a_warning_does_not_count_as_one() -> None:
+    assert compiled("[[a]", 0) is None
+    assert compiled("[a]", 0) is not None
