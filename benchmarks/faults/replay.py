@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.evidence import Evidence, Outcome
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.domain.recording import HandledError, ValueFlow
+    from pytest_bayesloc.domain.recording import AskedPattern, HandledError, ValueFlow
     from pytest_bayesloc.inspection.strategy import Budget
 
     Json = Mapping[str, Any]
@@ -284,6 +284,12 @@ class _Fails:
     def caught(
         self, tests: Sequence[str], *, limit_s: float
     ) -> Mapping[str, tuple[HandledError, ...]]:
+        del tests, limit_s
+        return {}
+
+    def patterns_asked(
+        self, tests: Sequence[str], *, limit_s: float
+    ) -> Mapping[str, tuple[AskedPattern, ...]]:
         del tests, limit_s
         return {}
 

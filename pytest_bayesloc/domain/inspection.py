@@ -79,6 +79,8 @@ class InspectionPatch:
         forced: The literal that calls of the target return, and the one in whose place they do; its
             text is then not changed.
         value: Of a variable or default, where that is all that the text changes.
+        patterns: Regular expressions and those in their places, where that is all that the text
+            changes.
     """
 
     target: Location
@@ -93,6 +95,7 @@ class InspectionPatch:
     fresh: bool = False
     forced: tuple[str, str] | None = None
     value: OtherValue | None = None
+    patterns: tuple[tuple[str, str], ...] = ()
 
     @property
     def key(self) -> str:

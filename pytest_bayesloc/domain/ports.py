@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.recording import HandledError, Recording, ValueFlow
+    from pytest_bayesloc.domain.recording import AskedPattern, HandledError, Recording, ValueFlow
 
 T = TypeVar("T")
 
@@ -193,6 +193,14 @@ class Runner(Protocol):
         self, tests: Sequence[str], *, limit_s: float
     ) -> Mapping[str, tuple[HandledError, ...]]:
         """Run ``tests`` as they are; return what code caught in each that ended, and kept in."""
+
+    def patterns_asked(
+        self, tests: Sequence[str], *, limit_s: float
+    ) -> Mapping[str, tuple[AskedPattern, ...]]:
+        """Run ``tests`` as they are; return what regular expressions were asked in each that ended.
+
+        Nothing is known where patterns are not watched.
+        """
 
     def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
         """Run ``tests`` in this order; return a digest of each shared variable before the last one.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.rerun.fence import Fence
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE, open_link
 from pytest_bayesloc.rerun.swap import DataOverlay, Overlay
+from pytest_bayesloc.rerun.watched import WATCHED, watch_patterns
 
 if TYPE_CHECKING:
     from pytest_bayesloc.rerun.link import CallingSocket, Message, Pipes
@@ -44,6 +45,8 @@ def start() -> None:
     """
     boot = Boot(json.loads(Path(os.environ.pop(SERVER_VARIABLE)).read_text(encoding="ascii")))
     _booted.append(boot)
+    if boot.spec["options"].get(WATCHED):
+        watch_patterns()
     once = boot.spec["once"]
     if not once:
         return

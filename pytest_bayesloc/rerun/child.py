@@ -26,6 +26,7 @@ from pytest_bayesloc.rerun.swap import (
     key_of,
     swap_code,
 )
+from pytest_bayesloc.rerun.watched import watches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -145,6 +146,8 @@ class Child:
             self._force(request["forced"])
         elif request.get("value"):
             self._send({"swapped": put_value(request["value"], self._reachable())})
+        elif request.get("patterns"):
+            self._send({"swapped": sum(w.exchange(request["patterns"]) for w in watches)})
         self._watch(request)
         self._run_tests(request["tests"], monotonic() + request.get("trace_s", inf))
         self._send_n_swapped()  # more of it, where tests import
@@ -168,6 +171,8 @@ class Child:
         if "handled" in request:
             name = FileNames(root, request["handled"]).name
             self._recorders["handled"] = HandledErrors(name)
+        if "asked" in request and watches:
+            self._recorders["asked"] = watches[0]
         if "state" in request:
             self._name_of = FileNames(root, request["state"]).name
 

@@ -10,7 +10,14 @@ from msgspec import MsgspecError, convert
 
 from pytest_bayesloc.domain.errors import LostError
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
-from pytest_bayesloc.domain.recording import Call, HandledError, Recording, Value, ValueFlow
+from pytest_bayesloc.domain.recording import (
+    AskedPattern,
+    Call,
+    HandledError,
+    Recording,
+    Value,
+    ValueFlow,
+)
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.aside import AsideError
@@ -34,7 +41,7 @@ START_UP_S = 120.0
 LEARN_S = 30.0
 TOO_MUCH = f"changes more than {MAX_TRIES} files that were there before"
 #: A request that has one of these runs other code than the files say.
-_PATCHED = frozenset({"patches", "forced", "value"})
+_PATCHED = frozenset({"patches", "forced", "value", "patterns"})
 GRACE_S = 10.0
 
 T = TypeVar("T")
@@ -100,6 +107,8 @@ class ServerRunner:
         elif patch is not None and patch.value is not None:
             filename = self.transport.path_of(patch.target.file)
             request["value"] = {"filename": filename, **asdict(patch.value)}
+        elif patch is not None and patch.patterns:
+            request["patterns"] = [list(pair) for pair in patch.patterns]
         elif patch is not None:
             parts = (patch, *patch.companions)
             request["patches"] = [self._wire_patch(part) for part in parts]
@@ -111,7 +120,7 @@ class ServerRunner:
                 rerun = _rerun_of(messages, tests, "fork", here)
                 covered = any(run.covered for run in rerun.tests.values())
                 is_placed = bool(rerun.n_swapped) or covered
-                is_swap = patch is not None and not (patch.forced or patch.value)
+                is_swap = patch is not None and not (patch.forced or patch.value or patch.patterns)
                 if not is_swap or rerun.log or is_placed:
                     return rerun
         return _rerun_of(self._ask_fresh(request), tests, "fresh", here)
@@ -167,6 +176,21 @@ class ServerRunner:
         request: Message = {"tests": list(tests), "limit_s": limit_s, "handled": self._names()}
         handled = {m["of"]: m["handled"] for m in self._ask(request) if "handled" in m}
         return convert(handled, dict[str, tuple[HandledError, ...]])
+
+    @_question
+    def patterns_asked(
+        self, tests: Sequence[str], *, limit_s: float
+    ) -> Mapping[str, tuple[AskedPattern, ...]]:
+        """Run ``tests`` as they are and note what patterns are asked, where they are watched."""
+        request: Message = {"tests": list(tests), "limit_s": limit_s, "asked": True}
+        asked = {m["of"]: m["asked"] for m in self._ask(request) if "asked" in m}
+        return {
+            node_id: tuple(
+                AskedPattern(text=text, flags=flags, calls=tuple((m, tuple(a)) for m, a in calls))
+                for text, flags, calls in patterns
+            )
+            for node_id, patterns in asked.items()
+        }
 
     @_question
     def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.domain.recording import HandledError, ValueFlow
+    from pytest_bayesloc.domain.recording import AskedPattern, HandledError, ValueFlow
 
     Answer = Callable[[InspectionPatch | None, str], TestRun]
 
@@ -34,6 +34,7 @@ class FakeRunner:
         flows: What every request to follow values gives.
         handled: Per test, the exceptions that code catches in it.
         states: Per tests that run, the shared state before the last one.
+        patterns: Per test, the regular expressions that it asks.
         followed: Per such request, the tests.
         watched: Per request for what is caught, the tests.
         dies_at: Number of the re-run (from 1) at which the server dies; 0: never.
@@ -53,6 +54,7 @@ class FakeRunner:
     flows: Sequence[ValueFlow] = ()
     handled: Mapping[str, tuple[HandledError, ...]] = field(default_factory=dict)
     states: Mapping[tuple[str, ...], Mapping[str, str]] = field(default_factory=dict)
+    patterns: Mapping[str, tuple[AskedPattern, ...]] = field(default_factory=dict)
     followed: list[tuple[str, ...]] = field(default_factory=list)
     watched: list[tuple[str, ...]] = field(default_factory=list)
     dies_at: int = 0
@@ -106,6 +108,12 @@ class FakeRunner:
         self.watched.append(tuple(tests))
         self.limits.append(limit_s)
         return {node_id: self.handled.get(node_id, ()) for node_id in tests}
+
+    def patterns_asked(
+        self, tests: Sequence[str], *, limit_s: float
+    ) -> Mapping[str, tuple[AskedPattern, ...]]:
+        self.limits.append(limit_s)
+        return {node_id: self.patterns[node_id] for node_id in tests if node_id in self.patterns}
 
     def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
         self.limits.append(limit_s)

@@ -1,0 +1,170 @@
+"""Stand-ins for compiled patterns: they note what they are asked, and can be given another pattern.
+
+Objects of ``re`` can't be changed, and one pattern is held by names, tables and bound methods. So a
+server that is to watch patterns is given stand-ins from the start, by ``re.compile`` itself.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+#: An option of a server's: whether it watches patterns.
+WATCHED = "bayesloc_watched_patterns"
+MAX_CALLS = 300  # of one pattern in one test; those behind them are told by the first ones
+MAX_PATTERNS = 400  # of one test
+MAX_NOTED = 20_000  # calls of one test
+MAX_SUBJECT = 2_000  # characters
+_NOTED = ("match", "search", "fullmatch", "split", "findall", "finditer", "sub", "subn")
+_SUBSTITUTIONS = frozenset({"sub", "subn"})
+_pattern_type = re.Pattern
+
+
+class WatchedPattern:
+    """Does what a compiled pattern does, by one that can be exchanged.
+
+    Attributes:
+        real: The compiled pattern.
+    """
+
+    def __init__(self, real: re.Pattern[Any], watch: PatternWatch) -> None:
+        self.real = real
+        self._watch = watch
+
+    @property  # type: ignore[misc]  # ``isinstance`` reads it
+    def __class__(self) -> type:
+        return _pattern_type
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever a pattern has
+        return getattr(self.real, name)
+
+    def __eq__(self, other: object) -> bool:
+        return self.real == (other.real if type(other) is WatchedPattern else other)
+
+    def __hash__(self) -> int:
+        return hash(self.real)
+
+    def __repr__(self) -> str:
+        return repr(self.real)
+
+    def __copy__(self) -> WatchedPattern:
+        return self
+
+    def __deepcopy__(self, _: object) -> WatchedPattern:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return re.compile, (self.real.pattern, self.real.flags)
+
+    def note(self, method: str, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Note a call of a method."""
+        self._watch.note(self.real, method, args, named)
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def method(self: WatchedPattern, *args: Any, **named: Any) -> Any:  # noqa: ANN401 - as the real one
+        self.note(name, args, named)
+        return getattr(self.real, name)(*args, **named)
+
+    method.__name__ = name
+    return method
+
+
+for _name in _NOTED:
+    setattr(WatchedPattern, _name, _method(_name))
+
+
+class PatternWatch:
+    """Makes the stand-ins of a process, and notes what they are asked in one test at a time."""
+
+    def __init__(self) -> None:
+        self._compile: Callable[[Any, int], Any] = re._compile  # type: ignore[attr-defined]  # noqa: SLF001 - all functions of ``re`` call it
+        self._made: dict[re.Pattern[Any], WatchedPattern] = {}
+        self._others: dict[str, str] = {}
+        self._asked: dict[tuple[str, int], dict[tuple[Any, ...], None]] | None = None
+        self._n_noted = 0
+
+    def install(self) -> None:
+        """Have ``re`` give stand-ins from now on."""
+        re.purge()
+        re._compile = self.compile  # type: ignore[attr-defined]  # noqa: SLF001 - likewise
+
+    def compile(self, pattern: Any, flags: int) -> Any:  # noqa: ANN401 - as ``re`` does
+        """Return the stand-in for a pattern."""
+        if type(pattern) is WatchedPattern:
+            if flags:
+                raise ValueError("cannot process flags argument with a compiled pattern")
+            return pattern
+        if type(pattern) is str:
+            pattern = self._others.get(pattern, pattern)
+        real = self._compile(pattern, flags)
+        if type(real) is not _pattern_type:
+            return real
+        if real not in self._made:
+            self._made[real] = WatchedPattern(real, self)
+        return self._made[real]
+
+    def exchange(self, others: Sequence[Sequence[str]]) -> int:
+        """Give stand-ins, those of later calls as well, other patterns, by the texts of both.
+
+        Returns:
+            The number of patterns.
+
+        Raises:
+            re.error: If one does not compile.
+        """
+        self._others = {str(old): str(new) for old, new in others}
+        for real, watched in self._made.items():
+            other = self._others.get(real.pattern) if isinstance(real.pattern, str) else None
+            if other is not None:
+                watched.real = self._compile(other, real.flags & ~re.DEBUG)
+        return len(self._others)
+
+    # -- what is asked in a test
+
+    def start(self) -> None:
+        """Begin a test."""
+        self._asked, self._n_noted = {}, 0
+
+    def stop(self) -> list[Any]:
+        """End it and return the patterns that were asked: text, flags, calls."""
+        asked, self._asked = self._asked or {}, None
+        return [
+            [text, flags, [list(call) for call in calls]] for (text, flags), calls in asked.items()
+        ]
+
+    def note(
+        self, real: re.Pattern[Any], method: str, args: tuple[Any, ...], named: dict[str, Any]
+    ) -> None:
+        """Note a call on a text, if plain values tell it."""
+        is_full = self._n_noted >= MAX_NOTED
+        if self._asked is None or is_full or type(real.pattern) is not str or not args:
+            return
+        if method in _SUBSTITUTIONS and type(args[0]) is not str:  # a function: what does it get?
+            method, args, named = "finditer", args[1:2], {}
+        subject = args[1:2] if method in _SUBSTITUTIONS else args[:1]
+        if named or not subject or type(subject[0]) is not str or len(subject[0]) > MAX_SUBJECT:
+            return
+        if not all(isinstance(value, (str, int)) for value in args):
+            return
+        args = tuple(int(value) if isinstance(value, int) else value for value in args)
+        key = real.pattern, real.flags
+        if key in self._asked or len(self._asked) < MAX_PATTERNS:
+            calls = self._asked.setdefault(key, {})
+            if len(calls) < MAX_CALLS:
+                calls[method, args] = None
+                self._n_noted += 1
+
+
+#: Of this process, once it watches.
+watches: list[PatternWatch] = []
+
+
+def watch_patterns() -> None:
+    """Watch the patterns that are compiled from now on."""
+    watch = PatternWatch()
+    watch.install()
+    watches.append(watch)
