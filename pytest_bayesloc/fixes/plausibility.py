@@ -74,6 +74,16 @@ WEIGHTS: Mapping[str, float] = {
     "go-on": 0.3,
     "other-slice": 0.1,
     "add-argument": 0.1,
+    "pattern-class": 0.7,
+    "pattern-escape": 0.7,
+    "pattern-quantifier": 0.5,
+    "pattern-alternative": 0.5,
+    "pattern-optional-part": 0.3,
+    "pattern-anchor": 0.3,
+    "pattern-flag": 0.3,
+    "pattern-group": 0.3,
+    "pattern-several": 0.15,
+    "pattern-omission": 0.1,
 }
 
 #: Mutations that make code do less: tests that pass with them say least.

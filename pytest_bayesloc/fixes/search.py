@@ -123,6 +123,7 @@ class Search:
         taken_back: Iterable[Candidate] = (),
         generated: Iterable[Candidate] | None = None,
         constants: Iterable[Candidate] = (),
+        patterns: Iterable[Candidate] = (),
         spare_s: float = 0.0,
     ) -> None:
         """Search until a stage finds something, or time is up.
@@ -134,20 +135,21 @@ class Search:
             generated: Changes that a language model writes, who reads ``last`` after each. They are
                 tried before mutations that make code do less; None: nobody is asked.
             constants: Other constants of the suspects, which read ``last`` as well.
+            patterns: Edits of patterns with which a test was seen to pass.
             spare_s: Seconds that are kept for what takes changes back.
 
         Raises:
             ExecutionError: If tests can't be run again.
         """
         n_seen = len(self.verified)
-        stages = [self._by_tools(tasks), self._by_steps(), _likeliest(edits), self._by_steps()]
-        if n_seen:
-            del stages[1::2]  # no steps
-        elif generated is not None:
+        by_edits = [_likeliest(edits)]
+        if generated is not None and not n_seen:
             first, second = tee(edits)
             kept, less = filterfalse(_takes_away, first), filter(_takes_away, second)
-            stages[2:3] = [_likeliest(kept), _batches(generated), _likeliest(less)]
-        stages += [] if n_seen else [_batches(self._unless_stored(constants))]
+            by_edits = [_likeliest(kept), _batches(generated), _likeliest(less)]
+        by_steps = [] if n_seen else [self._by_steps()]
+        stages = [self._by_tools(tasks), _weightiest(patterns), *by_steps, *by_edits]
+        stages += [] if n_seen else [self._by_steps(), _batches(self._unless_stored(constants))]
         for stage in stages:
             self._check_all(stage, spare_s)
             if len(self.verified) > n_seen or self.is_out_of_time:
@@ -319,6 +321,11 @@ def _batches(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
     remaining = iter(candidates)
     for first in remaining:
         yield chain([first], islice(remaining, BATCH - 1))
+
+
+def _weightiest(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
+    """The same, the most usual first."""
+    yield from _batches(sorted(candidates, key=weight, reverse=True))
 
 
 def _likeliest(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:

@@ -7,6 +7,7 @@ import shlex
 import warnings
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
@@ -16,6 +17,7 @@ from pytest_bayesloc.options.option import LOCAL
 from pytest_bayesloc.rerun.command import command_for
 from pytest_bayesloc.rerun.pool import Pool
 from pytest_bayesloc.rerun.transports.local import local_transport
+from pytest_bayesloc.rerun.watched import WATCHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -54,6 +56,13 @@ def open_pool(context: Context, tests: Sequence[str], texts: Mapping[str, str]) 
         _open(context, context.transports)
     n_runners = _n_runners(context, context.transports)
     return Pool(context.transports, n_runners, tests, texts, context.note)
+
+
+def open_watching(context: Context, tests: Sequence[str]) -> Pool:
+    """Return a runner on this machine that watches which regular expressions ``tests`` ask."""
+    command = command_for(context.config, context.launch.path, context.launch.environment)
+    watching = replace(command, options={**command.options, WATCHED: True})
+    return Pool([local_transport(watching, context.effects)], 1, tests, {}, context.note)
 
 
 def is_local(context: Context) -> bool:

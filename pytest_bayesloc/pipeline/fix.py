@@ -38,6 +38,11 @@ from pytest_bayesloc.fixes.check import (
 )
 from pytest_bayesloc.fixes.library import Library, ToolRunner
 from pytest_bayesloc.fixes.mutations import KIND
+from pytest_bayesloc.fixes.pattern_candidates import (
+    PatternSearch,
+    uses_patterns,
+    watched_tests,
+)
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
 from pytest_bayesloc.fixes.search import NextStep, Search, changed_location
@@ -51,7 +56,7 @@ from pytest_bayesloc.fixes.tasks import (
     test_files,
     texts_of_tests,
 )
-from pytest_bayesloc.pipeline.execute import open_pool
+from pytest_bayesloc.pipeline.execute import is_local, open_pool, open_watching
 from pytest_bayesloc.pipeline.fix_tools import (
     announce_refusals,
     tool_records,
@@ -63,7 +68,7 @@ from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
 from pytest_bayesloc.report.encoding import entry_of, positive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.pipeline.context import Context
@@ -74,6 +79,7 @@ MAX_GROUPS = 10
 N_SHOWN = 3  # of a fault
 N_TESTS = 5  # failing tests of a group whose texts are read
 ORDER = 1 / 2  # of the time, to find the tests that spoil one
+OF_PATTERNS = 1 / 2  # of the time that is left, for edits of regular expressions
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
 
@@ -210,14 +216,34 @@ class FixStage:
         search.run(
             tasks_of(case, self.context.sources),
             edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
+            patterns=self._patterns(case, checker) if is_mutated else (),
             constants=constants if is_mutated else (),
             taken_back=taken_back(case),
             generated=None if self.llm is None else self._generated(self.llm, case, search),
             spare_s=budget_s * SPARE if case.changes.code else 0.0,
         )
+        patterns.close()
         case.rejected.add_fixes(search.failed)
         case.rejected.n_spared += search.n_spared
         return search
+
+    def _patterns(self, case: Case, checker: Checker) -> Generator[Candidate]:
+        """Yield edits of regular expressions with which failing tests pass, tried in memory."""
+        if not is_local(self.context) or not uses_patterns(case, self.context.sources):
+            return
+        failing, passing = watched_tests(case)
+        ends = monotonic() + OF_PATTERNS * checker.left_s()
+        with closing(open_watching(self.context, (*failing, *passing))) as pool:
+            search = PatternSearch(
+                case=case,
+                sources=self.context.sources,
+                failing=failing,
+                passing=passing,
+                runner=pool.first,
+                clock=monotonic,
+                ends=ends,
+            )
+            yield from search.candidates()
 
     def _fits(self, task: Task, description: str) -> bool | None:
         """Whether a language model says that a tool is for ``task``; None if it is not sure."""

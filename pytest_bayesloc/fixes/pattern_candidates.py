@@ -1,0 +1,392 @@
+"""Candidates that edit a regular expression of the project, which the failing tests asked.
+
+Reference:
+    docs/fixes.md, section "Regular expressions".
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import Clock, Runner
+from pytest_bayesloc.domain.recording import AskedPattern, MatchCall
+from pytest_bayesloc.domain.source import FORMATTED, SourceMap, Unit, tree_of
+from pytest_bayesloc.domain.texts import common_ends
+from pytest_bayesloc.fixes.check import EDIT, PATTERN, Candidate
+from pytest_bayesloc.fixes.matching import JudgedEdit, PatternCase, judged
+from pytest_bayesloc.fixes.syntax import Text, brief, names_in, nodes_of, targets
+from pytest_bayesloc.fixes.tasks import texts_of_tests
+from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.spectrum.sources import FileKind, Sources
+
+N_FAILING = 5  # tests that are watched
+N_PASSING = 40
+N_SUSPECTS = 10  # whose tests these are
+N_PATTERNS = 40  # that are edited
+N_TRIES = 150  # edits that a failing test is run with
+ENOUGH = 3  # of them that pass
+JUDGE_S = 10.0
+LEAST_BELIEF = 0.02  # of a place that is no suspect
+MAX_LITERAL = 2_000
+_IMPORTS = re.compile(r"^\s*(?:import|from) +(?:re|regex)\b|, *re\b", re.MULTILINE)
+_SPECIAL = re.compile(r"[\\\[\](){}|*+?^$.]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatternLiteral:
+    """A string of the project that is a pattern which was asked, or a part of one.
+
+    Attributes:
+        source: The file.
+        node: The string.
+        belief: P(faulty) of the likeliest function that uses it.
+        target: The function in whose body it stands; None if it stands elsewhere.
+    """
+
+    source: SourceMap
+    node: ast.Constant
+    belief: float
+    target: Location | None
+
+    @property
+    def value(self) -> str:
+        """The text that it stands for."""
+        return str(self.node.value)
+
+
+def uses_patterns(case: Case, sources: Sources) -> bool:
+    """Say whether a file of the likeliest suspects works with regular expressions."""
+    files = dict.fromkeys(where.file for where in case.targets()[:N_SUSPECTS])
+    return any(_IMPORTS.search(sources.read(file) or "") for file in files)
+
+
+def watched_tests(case: Case) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the failing tests, and the passing ones near them, whose patterns are watched."""
+    targets = case.targets()[:N_SUSPECTS]
+    return case.failing[:N_FAILING], case.near.union(targets, each=N_PASSING, at_most=N_PASSING)
+
+
+@dataclass(kw_only=True)
+class PatternSearch:
+    """Searches edits of patterns with which the failing tests pass.
+
+    Attributes:
+        case: The group of failing tests.
+        sources: The project's files.
+        failing: Tests that fail each time.
+        passing: Tests that passed.
+        runner: Runs them in a server that watches patterns.
+        clock: Monotonic seconds.
+        ends: When the search must end.
+    """
+
+    case: Case
+    sources: Sources
+    failing: Sequence[str]
+    passing: Sequence[str]
+    runner: Runner
+    clock: Clock
+    ends: float
+
+    def candidates(self) -> Iterator[Candidate]:
+        """Yield edits with which the first failing tests pass, the likeliest first."""
+        cases = self._asked()
+        literals = _literals(self.case, self.sources, [case.text for case in cases])
+        chosen = [case for case in cases if _holding(case.text, literals)]
+        chosen.sort(key=lambda case: -_belief(case.text, literals))
+        chosen = chosen[:N_PATTERNS]
+        edits = judged(chosen, self._expected(), min(JUDGE_S, self._left_s() / 2)) if chosen else []
+        tries = [
+            (edit.weight * max(literal.belief, LEAST_BELIEF), edit, literal, value)
+            for case, own in zip(chosen, edits, strict=True)
+            for edit in own
+            for literal in _holding(case.text, literals)
+            if (value := _value_of(literal.value, case.text, edit.text)) is not None
+        ]
+        tries.sort(key=lambda one: -one[0])
+        n_passing = 0
+        for _, edit, literal, value in tries[:N_TRIES]:
+            if n_passing >= ENOUGH or not self._left_s():
+                break
+            candidate = _candidate(literal, edit, value)
+            if candidate is not None and self._passes(candidate, literal, value, cases):
+                n_passing += 1
+                yield candidate
+
+    def _left_s(self) -> float:
+        return max(0.0, self.ends - self.clock())
+
+    def _asked(self) -> list[PatternCase]:
+        """Return the patterns that failing tests asked, with what passing ones asked them."""
+        failing = self.runner.patterns_asked(self.failing, limit_s=max(1.0, self._left_s() / 2))
+        by_failing = _calls(failing.values())
+        if not by_failing:
+            return []
+        passing = self.runner.patterns_asked(self.passing, limit_s=max(1.0, self._left_s() / 2))
+        by_passing = _calls(passing.values())
+        return [
+            PatternCase(
+                text=text,
+                flags=flags,
+                failing=tuple(calls),
+                passing=tuple(by_passing.get((text, flags), ())),
+            )
+            for (text, flags), calls in by_failing.items()
+        ]
+
+    def _expected(self) -> list[str]:
+        """Return the strings that stand in the failing tests, and in what they are given."""
+        texts = texts_of_tests(self.case.failures[:N_FAILING], self.sources)
+        trees = (tree for tree in map(tree_of, texts) if tree is not None)
+        strings = (node.value for tree in trees for node in nodes_of(tree, ast.Constant))
+        return [*dict.fromkeys(text for text in strings if isinstance(text, str))]
+
+    def _passes(
+        self,
+        candidate: Candidate,
+        literal: PatternLiteral,
+        value: str,
+        cases: Sequence[PatternCase],
+    ) -> bool:
+        """Run failing tests with another pattern in memory."""
+        old = literal.value
+        pairs = tuple((c.text, c.text.replace(old, value)) for c in cases if old in c.text)
+        patch = InspectionPatch(
+            target=literal.target or literal.source.module.location,
+            kind="fix",
+            original=candidate.before,
+            patched=candidate.after,
+            patterns=pairs,
+        )
+        rerun = self.runner.rerun(patch, self.failing, limit_s=max(0.1, min(5.0, self._left_s())))
+        verdicts = {run.verdict for run in rerun.tests.values()}
+        return bool(rerun.n_swapped) and verdicts == {Verdict.PASS}
+
+
+def _calls(
+    asked: Iterable[Sequence[AskedPattern]],
+) -> dict[tuple[str, int], dict[MatchCall, None]]:
+    """Return all calls of each pattern, each once."""
+    found: dict[tuple[str, int], dict[MatchCall, None]] = {}
+    for pattern in chain.from_iterable(asked):
+        found.setdefault((pattern.text, pattern.flags), {}).update(dict.fromkeys(pattern.calls))
+    return found
+
+
+# -- where a pattern stands
+
+
+def _literals(case: Case, sources: Sources, texts: Sequence[str]) -> list[PatternLiteral]:
+    """Return the strings of executed files that are patterns or parts of some, likeliest first."""
+    found: list[PatternLiteral] = []
+    for file in dict.fromkeys(where.file for where in case.spectrum.executed):
+        source = sources.map(file)
+        is_code = sources.files.kind(sources.files.absolute(file)) is FileKind.CODE
+        if source is None or source.is_broken or not is_code:
+            continue
+        tree = source.module.node
+        apart = {id(part) for node in nodes_of(tree, FORMATTED) for part in node.values}
+        apart |= {id(node.value) for node in nodes_of(tree, ast.Expr)}
+        found += (
+            _literal(source, node, case)
+            for node in nodes_of(tree, ast.Constant)
+            if id(node) not in apart and _is_pattern(node.value, texts)
+        )
+    return sorted(found, key=lambda literal: -literal.belief)
+
+
+def _is_pattern(value: object, texts: Sequence[str]) -> bool:
+    if not isinstance(value, str) or not 0 < len(value) <= MAX_LITERAL:
+        return False
+    return value in texts or bool(
+        _SPECIAL.search(value) and len(value) > 2 and any(value in text for text in texts)
+    )
+
+
+def _literal(source: SourceMap, node: ast.Constant, case: Case) -> PatternLiteral:
+    unit = source.owner(node.lineno)
+    beliefs = case.belief.probabilities
+    users = [unit.location, *(other.location for other in _users(source, node, unit))]
+    is_inside = unit.is_function and node.lineno >= unit.body_line
+    return PatternLiteral(
+        source=source,
+        node=node,
+        belief=max(beliefs.get(where, 0.0) for where in users),
+        target=unit.location if is_inside else None,
+    )
+
+
+def _users(source: SourceMap, node: ast.Constant, unit: Unit) -> list[Unit]:
+    """Return the functions of the file that read the variable in whose value a string stands."""
+    names = {
+        target.id
+        for statement in getattr(unit.node, "body", ())
+        if statement.lineno <= node.lineno <= (statement.end_lineno or 0)
+        for target in targets(statement)
+    }
+    return [
+        other
+        for other in source.units
+        if other.is_function and names & (names_in(other.node) | _attributes(other.node))
+    ]
+
+
+def _attributes(node: ast.AST) -> set[str]:
+    return {inner.attr for inner in nodes_of(node, ast.Attribute)}
+
+
+def _holding(text: str, literals: Sequence[PatternLiteral]) -> list[PatternLiteral]:
+    whole = [literal for literal in literals if literal.value == text]
+    return whole or [literal for literal in literals if text.count(literal.value) == 1]
+
+
+def _belief(text: str, literals: Sequence[PatternLiteral]) -> float:
+    return max(literal.belief for literal in _holding(text, literals))
+
+
+def _value_of(value: str, before: str, after: str) -> str | None:
+    """Return the text of a part of a pattern with which the pattern becomes another.
+
+    None if more than the part is edited.
+    """
+    start = before.index(value)
+    behind = len(before) - start - len(value)
+    head, tail = common_ends(before, after)
+    if head < start or tail < behind:
+        return None
+    return after[start : len(after) - behind]
+
+
+def _candidate(literal: PatternLiteral, edit: JudgedEdit, value: str) -> Candidate | None:
+    source, node = literal.source, literal.node
+    text = Text(source.text)
+    written = rewritten(text.of(node), literal.value, value)
+    if written is None:
+        return None
+    replaced = text.replace(node, written)
+    return Candidate(
+        tools=(f"{PATTERN}{edit.kind.replace(' ', '-')}",),
+        stage=EDIT,
+        file=source.file,
+        before=source.text,
+        after=text.edited(replaced),
+        message=f"line {node.lineno}: {edit.kind} of the pattern, {_words(literal.value, value)}",
+        line=node.lineno,
+        target=literal.target,
+    )
+
+
+def _words(before: str, after: str) -> str:
+    """Show where two patterns differ, with a few characters around it."""
+    head, tail = common_ends(before, after)
+    start = max(0, head - 5)
+    old, new = before[start : len(before) - tail + 5], after[start : len(after) - tail + 5]
+    return f"{brief(repr(old))} to {brief(repr(new))}"
+
+
+# -- a string as it is written
+
+
+def rewritten(segment: str, value: str, other: str) -> str | None:
+    """Return a string literal with another value, in which all else stays as it is written.
+
+    Args:
+        segment: The literal, or several that stand behind each other.
+        value: Its value.
+        other: The value that it gets.
+
+    Returns:
+        None if that can't be written, or if ``segment`` is no such literal.
+    """
+    places = _places(segment, value)
+    if places is None:
+        return None
+    made = segment
+    matcher = difflib.SequenceMatcher(None, value, other, autojunk=False)
+    for tag, start, end, first, last in reversed(matcher.get_opcodes()):
+        if tag != "equal":
+            inside = places[start:end]
+            at = inside[0].start if inside else _between(places, start)
+            is_raw = (inside or places[max(start - 1, 0) :] or places)[0].is_raw
+            new = other[first:last] if is_raw else _escaped(other[first:last])
+            made = f"{made[:at]}{new}{made[inside[-1].end if inside else at :]}"
+    tree = tree_of(f"({made})")
+    return made if tree is not None and ast.dump(tree) == ast.dump(_tree_of(other)) else None
+
+
+def _tree_of(value: str) -> ast.Module:
+    return ast.Module([ast.Expr(ast.Constant(value))], [])
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The place at which one character of a string's value is written."""
+
+    start: int
+    end: int
+    is_raw: bool
+
+
+def _between(places: Sequence[_Written], at: int) -> int:
+    """Return the place for a character that comes before number ``at``."""
+    return places[at - 1].end if at else places[0].start
+
+
+_BODY = re.compile(r"(?P<prefix>[a-zA-Z]*)(?P<quote>'''|\"\"\"|'|\")")
+_WRITTEN = re.compile(
+    r"\\(?:\n|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|[0-7]{1,3}|.)|.", re.DOTALL
+)
+
+
+def _places(segment: str, value: str) -> list[_Written] | None:
+    """Return the places of the characters of ``value``; None if they can't be told."""
+    found: list[_Written] = []
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(f"({segment}\n)").readline))
+    except (tokenize.TokenError, SyntaxError):
+        return None
+    starts = [0]
+    for line in segment.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    for token in tokens:
+        if token.type == tokenize.STRING:
+            row, column = token.start
+            at = starts[row - 1] + column - (row == 1)
+            found += _characters(token.string, at)
+    return found if len(found) == len(value) and value else None
+
+
+def _characters(token: str, at: int) -> Iterator[_Written]:
+    match = _BODY.match(token)
+    if match is None:
+        return
+    is_raw = "r" in match["prefix"].lower()
+    first, last = match.end(), len(token) - len(match["quote"])
+    if is_raw:
+        yield from (_Written(at + i, at + i + 1, True) for i in range(first, last))
+        return
+    for written in _WRITTEN.finditer(token, first, last):
+        n = 0 if written[0] == "\\\n" else 2 if _is_no_escape(written[0]) else 1
+        for i in range(n):
+            start = written.start() + i * (n == 2)
+            end = start + 1 if n == 2 else written.end()
+            yield _Written(at + start, at + end, False)
+
+
+def _is_no_escape(written: str) -> bool:
+    """Say whether a backslash stands for itself, since what follows makes no escape of it."""
+    return written[:1] == "\\" and written[1:2] not in "\\'\"abfnrtv01234567xuUN\n"
+
+
+def _escaped(text: str) -> str:
+    made = text.replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"')
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in made)
