@@ -6,6 +6,8 @@
     python -m benchmarks.bugs show [NAME ...]       each as a user runs it, an hour
     python -m benchmarks.bugs fix [NAME ...]        search a fix of each, hours
     python -m benchmarks.bugs report                what comes out, a minute
+    python -m benchmarks.bugs mine-patterns         find fixes of regular expressions, minutes
+    python -m benchmarks.bugs patterns              which of them are repaired, minutes
     python -m benchmarks.bugs regress [NAME ...]    later source under earlier tests: half an hour
     python -m benchmarks.bugs regress-report        what comes out
 
@@ -20,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.bugs import regressions
+from benchmarks.bugs import patterns, regressions
 from benchmarks.bugs.collecting import collect
 from benchmarks.bugs.fixed import fix
 from benchmarks.bugs.mining import mine
@@ -35,7 +37,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-COMMANDS = ("mine", "collect", "pack", "show", "fix", "report", "regress", "regress-report")
+COMMANDS = (
+    *("mine", "collect", "pack", "show", "fix", "report", "mine-patterns", "patterns"),
+    *("regress", "regress-report"),
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,6 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given.command == "regress-report":
         regressions.report()
         return 0
+    if given.clones is not None and given.command in {"patterns", "mine-patterns"}:
+        return _of_patterns(given)
     if given.clones is None or given.work is None:
         raise SystemExit(f"{given.command} needs --clones=DIR and --work=DIR.")
     names = given.names or [n for n in NAMES if given.command == "mine" or not is_sealed(n)]
@@ -64,6 +71,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         ),
     }
     return over(names, tasks[given.command], jobs=given.jobs)
+
+
+def _of_patterns(given: argparse.Namespace) -> int:
+    names = given.names or patterns.PATTERN_NAMES
+    if given.command == "patterns":
+        patterns.report_patterns(names, given.clones)
+        return 0
+    return over(names, partial(patterns.mine_patterns, clones=given.clones), jobs=given.jobs)
 
 
 def _arguments() -> argparse.ArgumentParser:

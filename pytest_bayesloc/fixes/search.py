@@ -59,6 +59,7 @@ class Search:
         is_out_of_time: Whether time ran out before all was tried.
         nearest: What came nearest of those with which some failing tests pass, and others not.
         seconds: Wall seconds that it took.
+        spare_s: Seconds that are kept for what takes changes back.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Search:
         self.is_out_of_time = False
         self.nearest: Checked | None = None
         self.seconds = 0.0
+        self.spare_s = 0.0
 
     @property
     def n_tried(self) -> int:
@@ -124,7 +126,6 @@ class Search:
         generated: Iterable[Candidate] | None = None,
         constants: Iterable[Candidate] = (),
         patterns: Iterable[Candidate] = (),
-        spare_s: float = 0.0,
     ) -> None:
         """Search until a stage finds something, or time is up.
 
@@ -136,7 +137,6 @@ class Search:
                 tried before mutations that make code do less; None: nobody is asked.
             constants: Other constants of the suspects, which read ``last`` as well.
             patterns: Edits of patterns with which a test was seen to pass.
-            spare_s: Seconds that are kept for what takes changes back.
 
         Raises:
             ExecutionError: If tests can't be run again.
@@ -151,7 +151,7 @@ class Search:
         stages = [self._by_tools(tasks), _weightiest(patterns), *by_steps, *by_edits]
         stages += [] if n_seen else [self._by_steps(), _batches(self._unless_stored(constants))]
         for stage in stages:
-            self._check_all(stage, spare_s)
+            self._check_all(stage, self.spare_s)
             if len(self.verified) > n_seen or self.is_out_of_time:
                 break
         # An edit keeps what was meant by a change; to take it back does not.

@@ -212,15 +212,16 @@ class FixStage:
 
         search = Search(tools, checker, refusal, files, known, next_step)
         constants = other_constants(case, self.context.sources, never_edited, lambda: search.last)
+        search.spare_s = budget_s * SPARE if case.changes.code else 0.0
         search.begin(inspected(case))
+        patterns = self._patterns(case, checker)
         search.run(
             tasks_of(case, self.context.sources),
             edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
-            patterns=self._patterns(case, checker) if is_mutated else (),
+            patterns=patterns if is_mutated else (),
             constants=constants if is_mutated else (),
             taken_back=taken_back(case),
             generated=None if self.llm is None else self._generated(self.llm, case, search),
-            spare_s=budget_s * SPARE if case.changes.code else 0.0,
         )
         patterns.close()
         case.rejected.add_fixes(search.failed)
