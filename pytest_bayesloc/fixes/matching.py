@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -19,12 +20,25 @@ from itertools import chain, combinations, islice
 from typing import Any
 
 from pytest_bayesloc.domain.recording import MatchCall
-from pytest_bayesloc.fixes.mutations.regex_parts import compiled
-from pytest_bayesloc.fixes.mutations.regexes import RegexEdit, guides_of, regex_edits
+from pytest_bayesloc.fixes.mutations.regex_parts import branches_of, compiled, prefixes_of
+from pytest_bayesloc.fixes.mutations.regexes import (
+    WORD,
+    Guides,
+    RegexEdit,
+    guides_of,
+    regex_edits,
+)
 
 LIMIT_S = 0.05  # for all calls of one edited pattern
 MAX_RESULTS = 500  # of one call
 N_PAIRED = 24  # edits that are joined, two at a time
+N_SUBJECTS = 20  # that are looked at for where a pattern stops
+N_PREFIXES = 40  # of a pattern, the longest
+N_BEFORE = 40  # characters before a match
+N_MATCHES = 8  # of a subject
+N_NEAR = 12  # characters that stand there
+N_NEAR_WORDS = 6
+NEAR_S = 3.0
 OF_PAIRS = 0.4  # to make two mistakes at once is less usual
 TELLING = 2.0  # how much likelier an edit is with which a text that the test expects is matched
 ANSWER_S = 5.0  # beyond the time that the work may take
@@ -152,7 +166,36 @@ def _pairs(kept: list[RegexEdit]) -> Iterator[RegexEdit]:
 
 def _edits_of(case: PatternCase) -> list[RegexEdit]:
     failing, passing = (_subjects(calls) for calls in (case.failing, case.passing))
-    return regex_edits(case.text, case.flags, guides_of(failing, passing))
+    with suppress(_EndlessError), _limited(NEAR_S):
+        near = _near(case, failing[:N_SUBJECTS])
+        return regex_edits(case.text, case.flags, guides_of(failing, passing, near))
+    return []
+
+
+def _near(case: PatternCase, subjects: Sequence[str]) -> Guides:
+    """Return what stands where the pattern stops to match, of the longest parts of it first."""
+    characters: Counter[str] = Counter()
+    words: Counter[str] = Counter()
+    try:
+        prefixes = list(prefixes_of(case.text, branches_of(case.text, case.flags)))
+    except (ValueError, IndexError, RecursionError):
+        return Guides()
+    for i, prefix in enumerate(prefixes[-N_PREFIXES:]):
+        regex = compiled(prefix, case.flags)
+        matches = (
+            (m for s in subjects for m in islice(regex.finditer(s), N_MATCHES)) if regex else ()
+        )
+        for match in matches:
+            before, behind = match.string[: match.start()], match.string[match.end() :]
+            characters |= Counter(dict.fromkeys((behind[:1], before[-1:]), i + 1))
+            at = WORD.search(behind)
+            near = (*([at[0]] if at is not None else []), *WORD.findall(before[-N_BEFORE:])[-1:])
+            words |= Counter(dict.fromkeys(near, i + 1))
+    del characters[""]
+    return Guides(
+        characters=tuple(c for c, _ in characters.most_common(N_NEAR)),
+        words=tuple(w for w, _ in words.most_common(N_NEAR_WORDS)),
+    )
 
 
 def _subjects(calls: Sequence[MatchCall]) -> list[str]:

@@ -162,6 +162,14 @@ def parts_in(branches: Iterable[Branch]) -> Iterator[Part]:
             yield from parts_in(part.branches)
 
 
+def prefixes_of(pattern: str, branches: Sequence[Branch], depth: int = 0) -> Iterator[str]:
+    """Yield the pattern up to each of its parts, with open groups closed."""
+    for branch in branches:
+        for part in branch.parts:
+            yield from prefixes_of(pattern, part.branches, depth + 1)
+            yield f"{pattern[: part.stop]}{')' * depth}"
+
+
 def all_branches(branches: Sequence[Branch]) -> Iterator[Sequence[Branch]]:
     """Yield the alternatives of the pattern, then those of each group in it."""
     yield branches

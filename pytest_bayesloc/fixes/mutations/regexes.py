@@ -27,13 +27,17 @@ from pytest_bayesloc.fixes.mutations.regex_parts import (
     parts_in,
 )
 
-N_GUIDES = 16  # characters of subjects that edits are made with
+N_ALL = 24  # characters of subjects that edits are made with
+N_GUIDES = 16  # of them that stand anywhere
 N_LETTERS = 4  # of them that are letters or digits which no passing test has
 N_WORDS = 12  # likewise
-N_OPTIONAL = 4  # of them that may become an optional part
+N_OPTIONAL = 6  # of them that may become an optional part
+FORGOTTEN = 1.5  # who forgets to escape one dot forgets them all
+MAX_WORD = 3  # characters of a word with digits, which else is taken for a value of the test
 MAX_RUN = 4  # parts that are made optional together
 MAX_PATTERN = 2_000  # characters
 _SPECIAL = frozenset(r"\.^$*+?{}[]|()")
+_BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"))
 _NAMES = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
 
 
@@ -77,28 +81,36 @@ class RegexEdit:
 class Guides:
     """Characters and words that a pattern may lack, the likeliest first."""
 
-    characters: tuple[str, ...]
-    words: tuple[str, ...]
+    characters: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
-_WORDS = re.compile(r"[^\W_]\w*|[^\w\s]+|\d+")
+WORD = re.compile(r"[^\W_]\w*|[^\w\s]+|\d+")
 
 
-def guides_of(failing: Sequence[str], passing: Sequence[str]) -> Guides:
-    """Return what the subjects of a failing test hold, first what those of passing tests don't."""
+def guides_of(failing: Sequence[str], passing: Sequence[str], near: Guides = Guides()) -> Guides:
+    """Return what the subjects of a failing test hold, first what those of passing tests don't.
+
+    Args:
+        failing: Subjects in failing tests.
+        passing: Subjects in passing tests.
+        near: Of the former, what stands where the pattern, or a part of it, stops to match: that
+            comes before all else.
+    """
     known = Counter(chain.from_iterable(passing))
     own = Counter(chain.from_iterable(failing))
     ordered = sorted(own, key=lambda c: (c in known, c.isalnum(), known[c], c))
-    known_words = Counter(word for text in passing for word in _WORDS.findall(text))
-    words = Counter(word for text in failing for word in _WORDS.findall(text))
+    known_words = Counter(word for text in passing for word in WORD.findall(text))
+    words = Counter(word for text in failing for word in WORD.findall(text))
     fresh = sorted(words, key=lambda w: (w in known_words, len(w) > 20, -words[w], w))
     plain = [c for c in ordered if not c.isalnum()]
     letters = [c for c in ordered if c.isalnum()]
     likely = [c for c in letters if c not in known][:N_LETTERS]
     kinds = (str.isdigit, str.islower, str.isupper)  # of each kind one: it stands for its family
     likely += [c for is_kind in kinds for c in [*filter(is_kind, letters)][:1] if c not in likely]
-    characters = (*plain[: N_GUIDES - N_LETTERS], *likely)
-    return Guides(characters=characters, words=tuple(fresh[:N_WORDS]))
+    characters = dict.fromkeys((*near.characters, *plain[: N_GUIDES - N_LETTERS], *likely))
+    chosen = dict.fromkeys((*near.words, *fresh[:N_WORDS]))
+    return Guides(characters=tuple(characters)[:N_ALL], words=tuple(chosen)[:N_WORDS])
 
 
 # -- edits
@@ -168,8 +180,10 @@ class _Maker:
         for same in alike.values():
             pieces = tuple(sorted(piece for edit in same for piece in edit.pieces))
             if same[1:] and all(a[1] <= b[0] and a[:2] != b[:2] for a, b in pairwise(pieces)):
-                weight = min(edit.weight for edit in same) / 2
-                yield RegexEdit(weight=weight, pieces=pieces, kind=same[0].kind)
+                kind = same[0].kind
+                weight = FORGOTTEN if kind == "escape" else 0.5
+                weight *= min(edit.weight for edit in same)
+                yield RegexEdit(weight=weight, pieces=pieces, kind=kind)
 
     def _blanks(self) -> Iterator[RegexEdit]:
         """Allow blanks around each sign, then around all of them."""
@@ -233,6 +247,8 @@ class _Maker:
         if is_negated:
             yield 0.2, r"\n"
             yield 0.3, r"\s"
+            # What stands in brackets holds no bracket of its kind.
+            yield from ((1.3, _in_class(one)) for one, other in _BRACKETS if other in text)
 
     def _narrowed(
         self, at: int, text: str, items: Sequence[tuple[int, int]]
@@ -317,11 +333,12 @@ class _Maker:
 
     def _shapes(self, word: str) -> Iterator[tuple[float, str]]:
         """Yield patterns that match a word: itself, then whatever looks like it."""
-        yield 1.0, "".join(map(self._quoted, word))
+        if len(word) <= MAX_WORD or not any(map(str.isdigit, word)):
+            yield 1.0, "".join(map(self._quoted, word))
         wider = re.sub(r"\d+", r"\\d+", "".join(map(self._quoted, word)))
         if wider != word and word.isascii():
             yield 0.8, wider
-        shape = re.sub(r"[a-zA-Z]{2,}", "[a-zA-Z]+", word)
+        shape = re.sub(r"[a-zA-Z]+", "[a-zA-Z]+", word)
         if word.isalnum() and shape != word:
             yield 0.4, re.sub(r"\d+", r"\\d+", shape)
 

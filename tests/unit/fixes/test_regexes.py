@@ -25,6 +25,7 @@ EXAMPLES = [
     ("class", r"[a-z]+", "a-b", r"[a-z\-]+"),
     ("class", r"[a-z]+", "a7", r"[a-z0-9]+"),
     ("class", r"[^)]*", "a\nb", r"[^)\n]*"),
+    ("class", r"\[[^]]+\]", "[a [b]", r"\[[^]\[]+\]"),
     ("class", r"[+*/-]", "^", r"[+*/\^-]"),
     ("class", r"[ab,]+", "a,b", r"[ab]+"),
     ("class", r"a b", "a\tb", r"a\sb"),
