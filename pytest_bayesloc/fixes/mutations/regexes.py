@@ -295,9 +295,12 @@ class _Maker:
     def _anchors(self, part: Part) -> Iterator[RegexEdit]:
         text = self._pattern[part.start : part.end]
         yield self._edit(0.3, part.start, part.stop, "", "anchor")
-        others = {"$": (r"\Z", r"(?:\n|$)"), "^": ("(?:^|\n)",), r"\b": (r"(?!\w)", r"(?<!\w)")}
+        others = {"$": (r"(?:\n|$)",), "^": ("(?:^|\n)",), r"\b": (r"(?!\w)", r"(?<!\w)")}
         for other in others.get(text, ()):
             yield self._edit(0.3, part.start, part.end, other, "anchor")
+        if text == "$":  # it matches before a line end, too: hardly anybody means that
+            weight = 0.7 if "\n" in self._guides.characters else 0.2
+            yield self._edit(weight, part.start, part.end, r"\Z", "anchor")
 
     def _inserted(self, branch: Branch) -> Iterator[RegexEdit]:
         """Anchors, lookarounds and optional characters between parts."""

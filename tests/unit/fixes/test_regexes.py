@@ -43,6 +43,7 @@ EXAMPLES = [
     ("alternative", r"(a|ab)c?", "abc", r"(ab|a)c?"),
     ("anchor", r"\d+", "12a", r"\d+$"),
     ("anchor", r"if", "iffy", r"if\b"),
+    ("anchor", r"a$", "a\n", r"a\Z"),
     ("anchor", r"^a$", "ba", r"a$"),
     ("anchor", r"\d+", "a 12", r"^\d+$"),
     ("anchor", r"\w+\.", "a.5", r"\w+\.(?!\d)"),
