@@ -342,7 +342,7 @@ def repaired(blobs: Blobs, fix: PatternFix) -> Repaired | None:
     passing = [
         edit.text
         for edit in edits[:N_TRIES]
-        if not any(_differ(compiled(edit.text, flags), true, text) for text in new)
+        if not any(_differ(compiled(edit.text, flags), true, s) for s in (*new, *old[:N_OLD]))
     ]
     result = NOTHING
     if passing:

@@ -1,4 +1,4 @@
-"""Edits of patterns that change what they match in failing tests, and nothing in passing ones.
+"""Edits of patterns that change what they match in failing tests, and little in passing ones.
 
 What a pattern was asked in the tests is known, so thousands of edits are judged without any run.
 A match may take for ever, and nothing in this process ends it: ``judged`` asks another one.
@@ -40,6 +40,8 @@ N_NEAR = 12  # characters that stand there
 N_NEAR_WORDS = 6
 NEAR_S = 3.0
 OF_PAIRS = 0.4  # to make two mistakes at once is less usual
+MAX_CHANGED = 1 / 4  # of the results in passing tests
+CHANGING = 0.2  # how much less likely an edit is that changes some of them
 TELLING = 2.0  # how much likelier an edit is with which a text that the test expects is matched
 ANSWER_S = 5.0  # beyond the time that the work may take
 
@@ -121,8 +123,9 @@ def _call(raw: Sequence[Any]) -> MatchCall:
 def fitting(case: PatternCase, expected: Sequence[str], limit_s: float) -> list[JudgedEdit]:
     """Return the edits of a pattern that fit its calls, the likeliest first.
 
-    They change a result in failing tests and none in passing ones. Of edits with the same results
-    the likeliest stands for all.
+    They change a result in failing tests and none in passing ones, or few: what a lexer takes for
+    a word may be a keyword as well. Of edits with the same results in failing tests the likeliest
+    stands for all.
 
     Args:
         case: The pattern.
@@ -145,14 +148,24 @@ def fitting(case: PatternCase, expected: Sequence[str], limit_s: float) -> list[
         made = regex and outcomes(regex, case.failing)
         if regex is None or made is None or made == failing:
             continue
-        if outcomes(regex, case.passing) != passing or is_slower(text, case.text):
+        changed = _changed(passing, outcomes(regex, case.passing))
+        if changed > MAX_CHANGED or is_slower(text, case.text):
             continue
         weight = edit.weight * (TELLING if told.intersection(_texts(made)) else 1.0)
+        weight *= CHANGING if changed else 1.0
         key = repr(made)
         if key not in found or found[key].weight < weight:
             found[key] = JudgedEdit(text=text, kind=edit.kind, weight=weight)
-            kept.append(edit)
+            if not changed:
+                kept.append(edit)
     return sorted(found.values(), key=lambda edit: -edit.weight)
+
+
+def _changed(before: Sequence[object], after: Sequence[object] | None) -> float:
+    """Return the share of the results that differ; 1 if there are none."""
+    if after is None:
+        return 1.0
+    return sum(a != b for a, b in zip(before, after, strict=True)) / max(1, len(before))
 
 
 def _pairs(kept: list[RegexEdit]) -> Iterator[RegexEdit]:
@@ -165,7 +178,7 @@ def _pairs(kept: list[RegexEdit]) -> Iterator[RegexEdit]:
 
 
 def _edits_of(case: PatternCase) -> list[RegexEdit]:
-    failing, passing = (_subjects(calls) for calls in (case.failing, case.passing))
+    failing, passing = (subjects_of(calls) for calls in (case.failing, case.passing))
     with suppress(_EndlessError), _limited(NEAR_S):
         near = _near(case, failing[:N_SUBJECTS])
         return regex_edits(case.text, case.flags, guides_of(failing, passing, near))
@@ -198,7 +211,7 @@ def _near(case: PatternCase, subjects: Sequence[str]) -> Guides:
     )
 
 
-def _subjects(calls: Sequence[MatchCall]) -> list[str]:
+def subjects_of(calls: Sequence[MatchCall]) -> list[str]:
     """Return the texts that a pattern was held against: with ``sub``, they come second."""
     found = (args[method.startswith("sub")] for method, args in calls)
     return [*dict.fromkeys(text for text in found if isinstance(text, str))]

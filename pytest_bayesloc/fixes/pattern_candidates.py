@@ -22,7 +22,8 @@ from pytest_bayesloc.domain.recording import AskedPattern, MatchCall
 from pytest_bayesloc.domain.source import FORMATTED, SourceMap, Unit, tree_of
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.check import EDIT, PATTERN, Candidate
-from pytest_bayesloc.fixes.matching import JudgedEdit, PatternCase, judged
+from pytest_bayesloc.fixes.matching import JudgedEdit, PatternCase, judged, subjects_of
+from pytest_bayesloc.fixes.mutations.regex_parts import branches_of, literals_of
 from pytest_bayesloc.fixes.syntax import Text, brief, names_in, nodes_of, targets
 from pytest_bayesloc.fixes.tasks import texts_of_tests
 from pytest_bayesloc.ranking.case import Case
@@ -35,6 +36,8 @@ N_PATTERNS = 40  # that are edited
 N_TRIES = 150  # edits that a failing test is run with
 ENOUGH = 3  # of them that pass
 JUDGE_S = 10.0
+LIMIT_S = 5.0  # of the tests with one edit
+RELEVANCE = 3.0  # of a pattern all of whose words stand in the texts
 LEAST_BELIEF = 0.02  # of a place that is no suspect
 MAX_LITERAL = 2_000
 _IMPORTS = re.compile(r"^\s*(?:import|from) +(?:re|regex)\b|, *re\b", re.MULTILINE)
@@ -99,14 +102,21 @@ class PatternSearch:
 
     def candidates(self) -> Iterator[Candidate]:
         """Yield edits with which the first failing tests pass, the likeliest first."""
+        if not self._is_as_before():
+            return
         cases = self._asked()
         literals = _literals(self.case, self.sources, [case.text for case in cases])
         chosen = [case for case in cases if _holding(case.text, literals)]
-        chosen.sort(key=lambda case: -_belief(case.text, literals))
+        chosen.sort(key=lambda case: -_belief(case.text, literals) * _relevance(case))
         chosen = chosen[:N_PATTERNS]
         edits = judged(chosen, self._expected(), min(JUDGE_S, self._left_s() / 2)) if chosen else []
         tries = [
-            (edit.weight * max(literal.belief, LEAST_BELIEF), edit, literal, value)
+            (
+                edit.weight * _relevance(case) * max(literal.belief, LEAST_BELIEF),
+                edit,
+                literal,
+                value,
+            )
             for case, own in zip(chosen, edits, strict=True)
             for edit in own
             for literal in _holding(case.text, literals)
@@ -124,6 +134,16 @@ class PatternSearch:
 
     def _left_s(self) -> float:
         return max(0.0, self.ends - self.clock())
+
+    def _is_as_before(self) -> bool:
+        """Say whether failing tests fail where patterns are watched; leave out what fails anew."""
+        verdicts = {
+            test: run.verdict
+            for tests in (self.failing, self.passing)
+            for test, run in self.runner.rerun(None, tests, limit_s=self._limit_s()).tests.items()
+        }
+        self.passing = [test for test in self.passing if verdicts.get(test) is Verdict.PASS]
+        return {verdicts.get(test) for test in self.failing} == {Verdict.FAIL}
 
     def _asked(self) -> list[PatternCase]:
         """Return the patterns that failing tests asked, with what passing ones asked them."""
@@ -159,7 +179,7 @@ class PatternSearch:
         value: str,
         cases: Sequence[PatternCase],
     ) -> bool:
-        """Run failing tests with another pattern in memory."""
+        """Run failing tests, then passing ones, with another pattern in memory."""
         old = literal.value
         pairs = tuple((c.text, c.text.replace(old, value)) for c in cases if old in c.text)
         patch = InspectionPatch(
@@ -169,9 +189,14 @@ class PatternSearch:
             patched=candidate.after,
             patterns=pairs,
         )
-        rerun = self.runner.rerun(patch, self.failing, limit_s=max(0.1, min(5.0, self._left_s())))
-        verdicts = {run.verdict for run in rerun.tests.values()}
-        return bool(rerun.n_swapped) and verdicts == {Verdict.PASS}
+        return all(
+            rerun.n_swapped and {run.verdict for run in rerun.tests.values()} <= {Verdict.PASS}
+            for tests in (self.failing, self.passing)
+            for rerun in [self.runner.rerun(patch, tests, limit_s=self._limit_s())]
+        )
+
+    def _limit_s(self) -> float:
+        return max(0.1, min(LIMIT_S, self._left_s()))
 
 
 def _calls(
@@ -253,6 +278,17 @@ def _holding(text: str, literals: Sequence[PatternLiteral]) -> list[PatternLiter
 
 def _belief(text: str, literals: Sequence[PatternLiteral]) -> float:
     return max(literal.belief for literal in _holding(text, literals))
+
+
+def _relevance(case: PatternCase) -> float:
+    """Return how much likelier a pattern is meant that holds words of what failing tests ask it."""
+    subjects = "\n".join(subjects_of(case.failing)).casefold()
+    try:
+        words = [*literals_of(case.text, branches_of(case.text, case.flags))]
+    except (ValueError, IndexError, RecursionError):
+        return 1.0
+    n_shared = sum(word.casefold() in subjects for word in words)
+    return 1.0 + RELEVANCE * n_shared / max(1, len(words))
 
 
 def _value_of(value: str, before: str, after: str) -> str | None:

@@ -79,7 +79,7 @@ MAX_GROUPS = 10
 N_SHOWN = 3  # of a fault
 N_TESTS = 5  # failing tests of a group whose texts are read
 ORDER = 1 / 2  # of the time, to find the tests that spoil one
-OF_PATTERNS = 1 / 2  # of the time that is left, for edits of regular expressions
+OF_PATTERNS = 1 / 3  # of the time that is left, for edits of regular expressions
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
 

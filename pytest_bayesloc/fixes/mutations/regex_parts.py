@@ -162,6 +162,20 @@ def parts_in(branches: Iterable[Branch]) -> Iterator[Part]:
             yield from parts_in(part.branches)
 
 
+def literals_of(pattern: str, branches: Sequence[Branch]) -> Iterator[str]:
+    """Yield the texts of literal parts that follow each other without a quantifier."""
+    for branch in branches:
+        run = ""
+        for part in branch.parts:
+            is_plain = part.kind == "literal" and part.end == part.stop
+            if run and not is_plain:
+                yield run
+            run = run + pattern[part.end - 1 : part.end] if is_plain else ""
+            yield from literals_of(pattern, part.branches)
+        if run:
+            yield run
+
+
 def prefixes_of(pattern: str, branches: Sequence[Branch], depth: int = 0) -> Iterator[str]:
     """Yield the pattern up to each of its parts, with open groups closed."""
     for branch in branches:

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, combinations, pairwise
 from typing import TypeAlias
 
 from pytest_bayesloc.fixes.mutations.regex_parts import (
@@ -31,6 +31,7 @@ N_ALL = 24  # characters of subjects that edits are made with
 N_GUIDES = 16  # of them that stand anywhere
 N_LETTERS = 4  # of them that are letters or digits which no passing test has
 N_WORDS = 12  # likewise
+N_TOGETHER = 6  # signs of which a class may lack two
 N_OPTIONAL = 6  # of them that may become an optional part
 FORGOTTEN = 1.5  # who forgets to escape one dot forgets them all
 MAX_WORD = 3  # characters of a word with digits, which else is taken for a value of the test
@@ -66,9 +67,12 @@ class RegexEdit:
         return pattern
 
     def joined(self, other: RegexEdit) -> RegexEdit | None:
-        """Return both edits as one; None if they touch the same piece."""
+        """Return both edits as one; None if they touch the same piece.
+
+        What both put in at one place stands there in turn.
+        """
         pieces = sorted((*self.pieces, *other.pieces))
-        if any(b[0] < a[1] or a[:2] == b[:2] for a, b in pairwise(pieces)):
+        if any(b[0] < a[1] or a[:2] == b[:2] != (a[1], a[1]) for a, b in pairwise(pieces)):
             return None
         kind = self.kind if self.kind == other.kind else "several"
         return RegexEdit(weight=self.weight * other.weight, pieces=tuple(pieces), kind=kind)
@@ -124,8 +128,7 @@ def regex_edits(pattern: str, flags: int, guides: Guides) -> list[RegexEdit]:
         branches = branches_of(pattern, flags)
     except (ValueError, IndexError, RecursionError):
         return []
-    is_verbose = bool(flags & re.VERBOSE)
-    maker = _Maker(pattern, branches, guides, is_verbose=is_verbose)
+    maker = _Maker(pattern, branches, guides, flags)
     found = sorted(maker.all(), key=lambda edit: -edit.weight)
     unique = {edit.of(pattern): edit for edit in reversed(found)}
     unique.pop(pattern, None)
@@ -136,12 +139,13 @@ class _Maker:
     """Makes the edits of one pattern."""
 
     def __init__(
-        self, pattern: str, branches: Sequence[Branch], guides: Guides, *, is_verbose: bool
+        self, pattern: str, branches: Sequence[Branch], guides: Guides, flags: int
     ) -> None:
         self._pattern = pattern
         self._branches = branches
         self._guides = guides
-        self._is_verbose = is_verbose
+        self._is_verbose = bool(flags & re.VERBOSE)
+        self._ignores_case = bool(flags & re.IGNORECASE)
 
     def all(self) -> Iterator[RegexEdit]:
         """Yield edits of all kinds."""
@@ -237,13 +241,19 @@ class _Maker:
     def _lacking(self, text: str, *, is_negated: bool) -> Iterator[tuple[float, str]]:
         """Yield members that a class may lack, with their weights."""
         matches = compiled(text, 0)
-        for character in self._guides.characters:
-            if matches is not None and bool(matches.match(character)) == is_negated:
-                is_one_of_many = character.isdigit() or not character.isascii()
-                yield 0.4 if is_one_of_many and not is_negated else 1.0, _in_class(character)
-                yield from (
-                    (weight, wider) for weight, wider in _families(character) if wider not in text
-                )
+        missing = [
+            character
+            for character in (self._guides.characters if matches is not None else ())
+            if bool(matches and matches.match(character)) == is_negated
+        ]
+        for character in missing:
+            is_one_of_many = character.isdigit() or not character.isascii()
+            yield 0.4 if is_one_of_many and not is_negated else 1.0, _in_class(character)
+            yield from (
+                (weight, wider) for weight, wider in _families(character) if wider not in text
+            )
+        for one, other in combinations(list(filter(_is_sign, missing))[:N_TOGETHER], 2):
+            yield 0.3, _in_class(one) + _in_class(other)
         if is_negated:
             yield 0.2, r"\n"
             yield 0.3, r"\s"
@@ -314,6 +324,17 @@ class _Maker:
                 yield self._edit(0.1, at, at, r"\b", "anchor")
             for character in self._guides.characters:
                 yield from self._around(at, character)
+        for part in branch.parts:
+            yield from self._again(part)
+
+    def _again(self, part: Part) -> Iterator[RegexEdit]:
+        """Allow a part that repeats once more, behind a sign: the digits behind a point."""
+        text, at = self._pattern[part.start : part.stop], part.stop
+        for character in self._guides.characters:
+            if part.end < part.stop and part.kind in {"class", "set"} and _is_sign(character):
+                for weight, end in ((0.3, "?"), (0.2, "*")):
+                    more = f"(?:{self._quoted(character)}{text}){end}"
+                    yield self._edit(weight, at, at, more, "optional part")
 
     def _at_ends(self, first: int, last: int, *, is_whole: bool) -> Iterator[RegexEdit]:
         for text, where in (("^", first), (r"\b", first), ("$", last), (r"\b", last)):
@@ -377,7 +398,8 @@ class _Maker:
         is_plain = all(_is_plain(branch) for branch in level)
         weight = 1.0 if is_plain and level[1:] else 0.15 if level[1:] or not is_whole else 0.05
         for word in self._guides.words:
-            for likely, text in self._shapes(word):
+            is_upper = level[1:] and self._ignores_case and all(map(str.isupper, texts))
+            for likely, text in self._shapes(word.upper() if is_upper else word):
                 if text not in texts:
                     yield self._edit(weight * likely, end, end, f"|{text}", "alternative")
         fresh = [word for word in self._guides.words if word.isalpha() and word not in texts]
@@ -503,6 +525,10 @@ def _plain(text: str) -> str:
     if len(text) == 2 and text[0] == "\\" and not text[1].isalnum():
         return text[1]
     return {name: character for character, name in _NAMES.items()}.get(text, text)
+
+
+def _is_sign(character: str) -> bool:
+    return not character.isalnum() and not character.isspace()
 
 
 def _is_plain(branch: Branch) -> bool:

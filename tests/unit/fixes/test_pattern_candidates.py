@@ -87,9 +87,11 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def matching(pattern: str, text: str) -> Callable[[InspectionPatch | None, str], TestRun]:
-    """Answer that a test passes once a pattern finds ``text`` in itself."""
+    """Answer that the failing test passes once a pattern finds ``text`` in itself."""
 
-    def answer(patch: InspectionPatch | None, _: str) -> TestRun:
+    def answer(patch: InspectionPatch | None, test: str) -> TestRun:
+        if test == PASSES:
+            return PASSED
         others = dict(patch.patterns) if patch is not None else {}
         return PASSED if re.findall(others.get(pattern, pattern), text) == [text] else FAILED
 
@@ -125,7 +127,21 @@ def test_pattern_in_a_function_is_a_change_of_that_function() -> None:
 
 
 def test_search_ends_with_some_that_pass() -> None:
-    assert len(found(FakeRunner(answer=lambda *_: PASSED, patterns=ASKED))) == ENOUGH
+    def answer(patch: InspectionPatch | None, test: str) -> TestRun:
+        return FAILED if patch is None and test == FAILS else PASSED
+
+    assert len(found(FakeRunner(answer=answer, patterns=ASKED))) == ENOUGH
+
+
+def test_edit_that_breaks_a_passing_test_is_none() -> None:
+    def answer(patch: InspectionPatch | None, test: str) -> TestRun:
+        return FAILED if (patch is None) == (test == FAILS) else PASSED
+
+    assert found(FakeRunner(answer=answer, patterns=ASKED)) == []
+
+
+def test_nothing_is_edited_if_the_failing_test_passes_where_patterns_are_watched() -> None:
+    assert found(FakeRunner(answer=lambda *_: PASSED, patterns=ASKED)) == []
 
 
 def test_nothing_is_a_candidate_where_no_pattern_was_exchanged_or_no_time_is_left() -> None:
@@ -139,7 +155,7 @@ def test_nothing_is_a_candidate_where_no_pattern_was_exchanged_or_no_time_is_lef
 def test_what_passing_tests_ask_as_well_is_no_reason_to_edit() -> None:
     asked = {FAILS: ASKED[PASSES], PASSES: ASKED[PASSES]}
 
-    assert found(FakeRunner(answer=lambda *_: PASSED, patterns=asked)) == []
+    assert found(FakeRunner(answer=matching("[a-z]+", "a-b"), patterns=asked)) == []
 
 
 def test_files_of_suspects_that_import_re_are_looked_at() -> None:

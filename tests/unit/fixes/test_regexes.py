@@ -9,7 +9,7 @@ import time
 import pytest
 
 from pytest_bayesloc.fixes.matching import PatternCase, fitting, outcomes
-from pytest_bayesloc.fixes.mutations.regex_parts import branches_of, compiled, parts_in
+from pytest_bayesloc.fixes.mutations.regex_parts import branches_of, compiled, literals_of, parts_in
 from pytest_bayesloc.fixes.mutations.regexes import guides_of, regex_edits
 
 #: Kind, pattern, a subject of a failing test, the pattern that is meant.
@@ -36,6 +36,7 @@ EXAMPLES = [
     ("escape", r"[+-/]", ",", r"[+\-/]"),
     ("group", r"(<=a)b", "ab", r"(?<=a)b"),
     ("optional part", r"\d+%", "5 %", r"\d+\s*%"),
+    ("optional part", r"\d+", "1.5", r"\d+(?:\.\d+)?"),
     ("optional part", r"\d+", "-5", r"-?\d+"),
     ("optional part", r"a\d\.\d", "a1", r"a\d(?:\.\d)?"),
     ("optional part", r"(\w+)=(\w+)", "a = b", r"(\w+)\s*=\s*(\w+)"),
@@ -64,6 +65,21 @@ def test_edit_does_what_its_example_says(kind: str, pattern: str, subject: str, 
     edits = regex_edits(pattern, 0, guides_of([subject], []))
 
     assert (kind, meant) in {(edit.kind, edit.of(pattern)) for edit in edits}
+
+
+def test_word_is_written_as_the_others_where_case_is_ignored() -> None:
+    guides = guides_of(["as (x)"], [])
+
+    made = {edit.of("(IN|FROM)") for edit in regex_edits("(IN|FROM)", re.IGNORECASE, guides)}
+
+    assert "(IN|FROM|AS)" in made
+    assert "(IN|FROM|as)" not in made
+
+
+def test_words_of_a_pattern_are_its_literals_without_quantifier() -> None:
+    pattern = r"(NOT\s+)?(LIKE|I\.K)ab?c"
+
+    assert list(literals_of(pattern, branches_of(pattern))) == ["NOT", "LIKE", "I.K", "a", "c"]
 
 
 @pytest.mark.parametrize("pattern", SPELT)
@@ -110,6 +126,16 @@ def test_edits_change_what_failing_tests_ask_and_nothing_else() -> None:
         assert outcomes(before, case.failing) != outcomes(after, case.failing)
 
 
+def test_edit_that_changes_a_few_results_of_passing_tests_comes_later() -> None:
+    passing = tuple(("match", (text,)) for text in ("for x", "as", "in", "it", "is", "of"))
+    case = PatternCase(text="(?:for|in)", flags=0, failing=(("match", ("as(",)),), passing=passing)
+
+    (edit,) = [edit for edit in fitting(case, [], 5.0) if edit.text == "(?:for|in|as)"]
+
+    assert edit.weight < 1.0
+    assert not any(edit.text == "(?:for|in|\\w+)" for edit in fitting(case, [], 5.0))
+
+
 def test_edit_with_which_an_expected_text_is_matched_comes_first() -> None:
     case = PatternCase(text=r"(\w+)-(\w+)", flags=0, failing=(("match", ("a-b-c",)),), passing=())
 
@@ -128,6 +154,17 @@ def test_two_edits_are_joined_where_none_alone_is_enough() -> None:
         re.fullmatch(edit.text, "a.b:1,5") and edit.kind == "class"
         for edit in fitting(case, [], 10.0)
     )
+
+
+def test_two_members_are_added_to_one_class() -> None:
+    case = PatternCase(
+        text="[a-z]+",
+        flags=0,
+        failing=(("fullmatch", ("a/b:c",)),),
+        passing=(("fullmatch", ("a-b",)),),
+    )
+
+    assert {edit.text for edit in fitting(case, [], 10.0)} & {"[a-z/:]+", "[a-z:/]+"}
 
 
 @pytest.mark.parametrize(
