@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tests.integration.conftest import Projects, Run
 
 FORGETFUL = True
-OPTIONS = ("--bayesloc-fix=suggest", "--bayesloc-fix-unsafe")
+OPTIONS = ("--bayesloc-fix=suggest",)
 LEXER = r"""
     import re
 
