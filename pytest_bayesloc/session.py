@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
-from pytest_bayesloc.domain.standard_library import as_at_start
+from pytest_bayesloc.domain.standard_library import as_at_start, monotonic
 from pytest_bayesloc.pipeline.context import Context, has_work, mend_folder
 from pytest_bayesloc.pipeline.trace import complete_spectra, keep, note_empty_spectrum, past_runs
 
@@ -87,10 +87,12 @@ class LocalizationSession:
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Stop recording right after the last test, before outer plugins stop measuring."""
+        started = monotonic()
         try:
             return (yield)
         finally:
             self._recorder.stop()
+            self.context.tests_s = monotonic() - started
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was collected: where a file can't be, pytest runs none of the rest."""

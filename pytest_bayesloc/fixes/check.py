@@ -236,7 +236,9 @@ N_TELLING = 5  # tests, with which a change that empties code hardly passes
 N_FIRST = 5  # failing tests that a candidate must pass before all are run
 LEAST_S = 1.0
 PATIENCE = 10.0  # times what the tests took as they are, for a candidate that may loop
+PATIENCE_ALL = 3.0  # times what all tests of the run took
 FRESH_S = 30.0  # for a new process to start and collect
+LATE = "its tests did not end in time"
 
 
 class Status(str, Enum):
@@ -305,6 +307,7 @@ class Checker:
         failing: Node ids of the group.
         covering: Which passing tests a change may break.
         earlier: Per failing test that others spoil, those, which run before it.
+        tests_s: Wall seconds of all tests of the run.
         runs: Per failing test, how it ends as it is; empty until ``fails_again`` was asked.
         flaky: Failing tests that passed when they were run again.
         known: Per change that inspections tried (``InspectionPatch.key``), how tests went under it.
@@ -316,6 +319,7 @@ class Checker:
     failing: tuple[str, ...]
     covering: Covering
     earlier: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tests_s: float = 0.0
     runs: Mapping[str, TestRun] = field(default_factory=dict)
     flaky: tuple[str, ...] = ()
     known: Mapping[str, Mapping[str, TestRun]] = field(default_factory=dict)
@@ -361,7 +365,23 @@ class Checker:
             return replace(done, why=first.refused)
         if not first.n_swapped or len(_passed(first)) < len(first.tests):
             return self._still_failing(done, first)
-        return self._in_full(done)
+        done = self._beside_others(done)
+        return done if done.why else self._in_full(done)
+
+    def _beside_others(self, done: Checked) -> Checked:
+        """All that may break, in a forked process: it costs little, and a loop ends early there."""
+        done = replace(done, why="")
+        passing = self._may_break(done)
+        if not passing or done.candidate.target is None:
+            return done
+        rerun = self._rerun(done.patch, passing, more_s=PATIENCE_ALL * self.tests_s)
+        done = replace(done, seconds=done.seconds + rerun.seconds)
+        failed = {t: run for t, run in rerun.tests.items() if run.verdict is Verdict.FAIL}
+        if failed and (broken := self._broken(done.patch, failed)):
+            return _breaking(done, broken)
+        if any(run.verdict is Verdict.TIMEOUT for run in rerun.tests.values()):
+            return replace(done, why=LATE)
+        return done
 
     def _seen(self, done: Checked) -> Checked | None:
         """Return what inspections saw of a change that is no fix; None if they saw no failure."""
@@ -387,11 +407,10 @@ class Checker:
         if not passed.issuperset((*self.failing, *wholes)):
             return self._still_failing(done, rerun)
         if any(run.verdict is Verdict.TIMEOUT for run in rerun.tests.values()):
-            return replace(done, why="its tests did not end in time")
+            return replace(done, why=LATE)
         failed = {t: rerun.tests[t] for t in passing if t not in passed}
         if failed and (broken := self._broken(fresh, failed)):
-            why = f"{broken[0]} breaks" + (f", and {len(broken) - 1} more" if broken[1:] else "")
-            return replace(done, status=Status.BREAKS, why=why)
+            return _breaking(done, broken)
         kept = tuple(t for t in passing if t in passed)
         return replace(done, status=Status.VERIFIED, why="", failing=self.failing, passing=kept)
 
@@ -461,6 +480,11 @@ class Checker:
             before=self.runs.get(test.removesuffix("::*")),
             still=run,
         )
+
+
+def _breaking(done: Checked, broken: Sequence[str]) -> Checked:
+    why = f"{broken[0]} breaks" + (f", and {len(broken) - 1} more" if broken[1:] else "")
+    return replace(done, status=Status.BREAKS, why=why)
 
 
 def _passed(rerun: Rerun) -> set[str]:

@@ -179,6 +179,7 @@ class FixStage:
                         *idle,
                     ),
                     earlier=after,
+                    tests_s=self.context.tests_s,
                     known=case.tried,
                 )
                 if checker.failing and checker.fails_again():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.fixes.check import Candidate, Checker, Status, patch_of
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class Scripted:
         return Rerun(tests={test: table.get(test, PASS) for test in tests}, n_swapped=1)
 
 
+WHERE = Location(file="a.py", start_line=1, end_line=2, qualname="f")
 CANDIDATE = Candidate(
     tools=("tool",),
     stage="tool",
@@ -91,6 +94,20 @@ def test_a_fix_passes_in_a_fork_and_then_anew_with_what_it_may_break() -> None:
         (True, False, ("t::bad",)),
         (True, True, ("t::bad", "t::good")),
     ]
+
+
+@pytest.mark.parametrize(
+    ("end", "status"), [(LATE, Status.UNSURE), (OTHER, Status.BREAKS), (FAIL, Status.BREAKS)]
+)
+def test_an_edit_of_a_function_that_others_do_not_bear_gets_no_process_of_its_own(
+    end: TestRun, status: Status
+) -> None:
+    runner = Scripted({"t::bad": FAIL}, {"t::good": end})
+    checker = checker_of(runner, ["t::good"])
+    assert checker.fails_again()
+
+    assert checker.check(replace(CANDIDATE, target=WHERE)).status is status
+    assert not any(is_fresh for _, is_fresh, _ in runner.asked)
 
 
 def test_a_change_with_which_the_test_still_fails_is_no_fix() -> None:
