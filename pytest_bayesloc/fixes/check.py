@@ -308,6 +308,7 @@ class Checker:
         covering: Which passing tests a change may break.
         earlier: Per failing test that others spoil, those, which run before it.
         tests_s: Wall seconds of all tests of the run.
+        near: Passing tests that forked processes can run, too.
         runs: Per failing test, how it ends as it is; empty until ``fails_again`` was asked.
         flaky: Failing tests that passed when they were run again.
         known: Per change that inspections tried (``InspectionPatch.key``), how tests went under it.
@@ -320,6 +321,7 @@ class Checker:
     covering: Covering
     earlier: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tests_s: float = 0.0
+    near: frozenset[str] = frozenset()
     runs: Mapping[str, TestRun] = field(default_factory=dict)
     flaky: tuple[str, ...] = ()
     known: Mapping[str, Mapping[str, TestRun]] = field(default_factory=dict)
@@ -369,9 +371,9 @@ class Checker:
         return done if done.why else self._in_full(done)
 
     def _beside_others(self, done: Checked) -> Checked:
-        """All that may break, in a forked process: it costs little, and a loop ends early there."""
+        """What is near, in a forked process: it costs little, and a loop ends early there."""
         done = replace(done, why="")
-        passing = self._may_break(done)
+        passing = tuple(test for test in self._may_break(done) if test in self.near)
         if not passing or done.candidate.target is None:
             return done
         rerun = self._rerun(done.patch, passing, more_s=PATIENCE_ALL * self.tests_s)
@@ -415,12 +417,12 @@ class Checker:
         return replace(done, status=Status.VERIFIED, why="", failing=self.failing, passing=kept)
 
     def is_harmless(self, done: Checked) -> bool:
-        """Whether all tests that passed before still do, with a change that is no fix yet.
+        """Whether the tests near still pass as before, with a change that is no fix yet.
 
         Raises:
             ExecutionError: If tests can't be run again.
         """
-        passing = self._may_break(done)
+        passing = tuple(test for test in self._may_break(done) if test in self.near)
         if not passing:
             return True
         rerun = self._rerun(done.patch, passing)

@@ -167,7 +167,9 @@ class FixStage:
 
         ends = monotonic() + budget_s
         for after in self._orders(case, ends):
-            tests = [*dict.fromkeys(n for test, others in after.items() for n in (*others, test))]
+            near = case.neighbours()
+            first = [n for test, others in after.items() for n in (*others, test)]
+            tests = [*dict.fromkeys((*first, *near))]
             with closing(open_pool(self.context, tests, {})) as pool:
                 checker = Checker(
                     runner=pool.first,
@@ -180,6 +182,7 @@ class FixStage:
                     ),
                     earlier=after,
                     tests_s=self.context.tests_s,
+                    near=frozenset(near),
                     known=case.tried,
                 )
                 if checker.failing and checker.fails_again():

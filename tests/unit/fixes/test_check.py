@@ -69,6 +69,7 @@ def checker_of(
         deadline=100.0,
         failing=failing,
         covering=lambda _: covering,
+        near=frozenset(covering),
         known=known or {},
     )
 
