@@ -51,6 +51,7 @@ class Candidate:
         target: The function whose body alone it changes, where that is known.
         chance: P(it repairs) as far as its kind and the belief in its place tell.
         companions: Changes of other files that belong to it.
+        weight: How likely it is to be meant, against others of its tools, up to 1.
     """
 
     tools: tuple[str, ...]
@@ -65,6 +66,7 @@ class Candidate:
     target: Location | None = None
     chance: float = 1.0
     companions: tuple[Candidate, ...] = ()
+    weight: float = 1.0
 
     def parts_by_file(self) -> tuple[Candidate, ...]:
         """Returns its changes, one a file."""

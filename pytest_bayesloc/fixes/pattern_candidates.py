@@ -310,14 +310,15 @@ def _candidate(literal: PatternLiteral, edit: JudgedEdit, value: str) -> Candida
     written = rewritten(text.of(node), literal.value, value)
     if written is None:
         return None
-    replaced = text.replace(node, written)
+    replaced, kind = text.replace(node, written), edit.kind.replace("-", " ")
     return Candidate(
-        tools=(f"{PATTERN}{edit.kind.replace(' ', '-')}",),
+        tools=(f"{PATTERN}{edit.kind}",),
+        weight=min(1.0, edit.weight),
         stage=EDIT,
         file=source.file,
         before=source.text,
         after=text.edited(replaced),
-        message=f"line {node.lineno}: {edit.kind} of the pattern, {_words(literal.value, value)}",
+        message=f"line {node.lineno}: {kind} of the pattern, {_words(literal.value, value)}",
         line=node.lineno,
         target=literal.target,
     )

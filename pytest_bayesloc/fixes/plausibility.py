@@ -20,11 +20,13 @@ from pytest_bayesloc.fixes.check import (
     CHANGE,
     GENERATED,
     OTHER_CONSTANT,
+    PATTERN,
     TOOL,
     Candidate,
     Checked,
 )
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
+from pytest_bayesloc.fixes.mutations.regexes import KINDS
 from pytest_bayesloc.fixes.soundness import bound, doubt, loaded, tuned
 from pytest_bayesloc.fixes.syntax import brief
 
@@ -74,16 +76,8 @@ WEIGHTS: Mapping[str, float] = {
     "go-on": 0.3,
     "other-slice": 0.1,
     "add-argument": 0.1,
-    "pattern-class": 0.7,
-    "pattern-escape": 0.7,
-    "pattern-quantifier": 0.5,
-    "pattern-alternative": 0.5,
-    "pattern-optional-part": 0.3,
-    "pattern-anchor": 0.3,
-    "pattern-flag": 0.3,
-    "pattern-group": 0.3,
-    "pattern-several": 0.15,
-    "pattern-omission": 0.1,
+    # Each such edit has a weight of its own besides.
+    **{f"{PATTERN}{kind}": 0.7 for kind in KINDS},
 }
 
 #: Mutations that make code do less: tests that pass with them say least.
@@ -107,6 +101,7 @@ def weight(candidate: Candidate) -> float:
     One that uses a parameter or variable which nothing used is likelier to be meant.
     """
     made = math.prod(WEIGHTS.get(name, UNUSUAL) for name in candidate.tools if name in _EDITS)
+    made *= candidate.weight
     if candidate.stage == TOOL or not candidate.file.endswith(".py"):
         return made
     old, new = map(tree_of, candidate.parts())

@@ -42,6 +42,11 @@ _BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"), ("<", ">"))
 _NAMES = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\f": r"\f", "\v": r"\v"}
 
 
+#: Of edits; several are one at different places.
+KINDS = (
+    *("quantifier", "class", "alternative", "optional-part", "anchor"),
+    *("escape", "group", "flag", "omission", "several"),
+)
 #: Where a replaced piece starts and ends, and what stands there then.
 Piece: TypeAlias = tuple[int, int, str]
 
@@ -53,7 +58,7 @@ class RegexEdit:
     Attributes:
         weight: How usual the mistake is that it undoes, against others.
         pieces: By their places; none overlaps another.
-        kind: Of edit, in a word or two.
+        kind: One of ``KINDS``.
     """
 
     weight: float
@@ -204,10 +209,10 @@ class _Maker:
         for text in (r"\s*", f"{blank}*"):
             pairs = [((at, at, text), (end, end, text)) for at, end in signs]
             for pair in pairs:
-                yield RegexEdit(weight=0.3, pieces=pair, kind="optional part")
+                yield RegexEdit(weight=0.3, pieces=pair, kind="optional-part")
             every = tuple(dict.fromkeys(chain.from_iterable(pairs)))
             if pairs[1:]:
-                yield RegexEdit(weight=0.2, pieces=every, kind="optional part")
+                yield RegexEdit(weight=0.2, pieces=every, kind="optional-part")
 
     def _edit(self, weight: float, start: int, end: int, text: str, kind: str) -> RegexEdit:
         return RegexEdit(weight=weight, pieces=((start, end, text),), kind=kind)
@@ -334,7 +339,7 @@ class _Maker:
             if part.end < part.stop and part.kind in {"class", "set"} and _is_sign(character):
                 for weight, end in ((0.3, "?"), (0.2, "*")):
                     more = f"(?:{self._quoted(character)}{text}){end}"
-                    yield self._edit(weight, at, at, more, "optional part")
+                    yield self._edit(weight, at, at, more, "optional-part")
 
     def _at_ends(self, first: int, last: int, *, is_whole: bool) -> Iterator[RegexEdit]:
         for text, where in (("^", first), (r"\b", first), ("$", last), (r"\b", last)):
@@ -351,9 +356,9 @@ class _Maker:
         """Optional words, or what looks like them."""
         for word in self._guides.words[:N_OPTIONAL]:
             for weight, text in self._shapes(word):
-                yield self._edit(weight / 4, at, at, f"(?:{text})?", "optional part")
+                yield self._edit(weight / 4, at, at, f"(?:{text})?", "optional-part")
                 if is_first:
-                    yield self._edit(weight / 4, at, at, rf"(?:{text}\s+)?", "optional part")
+                    yield self._edit(weight / 4, at, at, rf"(?:{text}\s+)?", "optional-part")
 
     def _shapes(self, word: str) -> Iterator[tuple[float, str]]:
         """Yield patterns that match a word: itself, then whatever looks like it."""
@@ -369,16 +374,16 @@ class _Maker:
     def _around(self, at: int, character: str) -> Iterator[RegexEdit]:
         one = self._quoted(character)
         if character.isspace():
-            yield self._edit(0.5, at, at, r"\s*", "optional part")
-            yield self._edit(0.3, at, at, f"{one}*", "optional part")
-            yield self._edit(0.3, at, at, r"[ \t]*", "optional part")
-        yield self._edit(0.4, at, at, f"{one}?", "optional part")
-        yield self._edit(0.1, at, at, f"{one}*", "optional part")
+            yield self._edit(0.5, at, at, r"\s*", "optional-part")
+            yield self._edit(0.3, at, at, f"{one}*", "optional-part")
+            yield self._edit(0.3, at, at, r"[ \t]*", "optional-part")
+        yield self._edit(0.4, at, at, f"{one}?", "optional-part")
+        yield self._edit(0.1, at, at, f"{one}*", "optional-part")
         yield self._edit(0.2, at, at, f"(?!{one})", "anchor")
         yield self._edit(0.2, at, at, f"(?<!{one})", "anchor")
         for _, wider in _families(character):
             yield self._edit(0.15, at, at, f"(?!{_as_part(wider)})", "anchor")
-            yield self._edit(0.1, at, at, f"{_as_part(wider)}*", "optional part")
+            yield self._edit(0.1, at, at, f"{_as_part(wider)}*", "optional-part")
 
     # -- groups and alternatives
 
@@ -419,8 +424,8 @@ class _Maker:
             for last in parts[i + 1 : i + MAX_RUN]:
                 if first is not parts[0] or last is not parts[-1]:
                     text = self._pattern[first.start : last.stop]
-                    yield self._edit(0.3, first.start, last.stop, f"(?:{text})?", "optional part")
-                    yield self._edit(0.1, first.start, last.stop, f"(?:{text})*", "optional part")
+                    yield self._edit(0.3, first.start, last.stop, f"(?:{text})?", "optional-part")
+                    yield self._edit(0.1, first.start, last.stop, f"(?:{text})*", "optional-part")
 
     # -- flags
 
@@ -444,7 +449,7 @@ _MEANT = {
     r"\w": ((0.2, r"\S", "class"), (0.2, ".", "class")),
     r"\s": ((0.2, " ", "class"), (0.2, r"[ \t]", "class")),
     r"\S": ((0.2, ".", "class"),),
-    r"\n": ((0.3, r"\s", "class"), (0.2, r"\r?\n", "optional part")),
+    r"\n": ((0.3, r"\s", "class"), (0.2, r"\r?\n", "optional-part")),
     " ": ((0.5, r"\s", "class"), (0.3, r"[ \t]", "class")),
 }
 
@@ -459,7 +464,7 @@ def _other_quantifiers(own: str, kind: str) -> Iterator[tuple[float, str]]:
     """Yield quantifiers in the place of ``own``, with their weights."""
     if not own:
         usual = {"literal": (0.4, 0.2, 0.3), "group": (0.5, 0.2, 0.3)}
-        yield from zip(usual.get(kind, (0.4, 0.3, 0.5)), "?*+", strict=True)
+        yield from zip(usual.get(kind, (0.4, 0.3, 0.6)), "?*+", strict=True)
         return
     match = re.match(r"\{(\d*)(,?)(\d*)\}(.*)", own)
     if match is not None:

@@ -63,6 +63,17 @@ def test_one_that_is_clearly_likelier_is_believed_and_the_others_are_not() -> No
     ]
 
 
+def test_of_two_edits_of_patterns_one_may_be_clearly_likelier() -> None:
+    edits = [checked("pattern-class", BEFORE.replace("1", text)) for text in ("2", "3")]
+    weighed = [
+        replace(edit, candidate=replace(edit.candidate, weight=own))
+        for edit, own in zip(edits, (1.0, 0.2), strict=True)
+    ]
+
+    assert [bool(doubt) for doubt in doubts(*weighed)] == [False, True]
+    assert all(doubts(*edits))
+
+
 def test_of_two_that_are_as_likely_neither_is_believed() -> None:
     other = checked("change-constant", BEFORE.replace("1", "0"))
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_bayesloc.fixes.matching import PatternCase, fitting, outcomes
 from pytest_bayesloc.fixes.mutations.regex_parts import branches_of, compiled, literals_of, parts_in
-from pytest_bayesloc.fixes.mutations.regexes import guides_of, regex_edits
+from pytest_bayesloc.fixes.mutations.regexes import KINDS, guides_of, regex_edits
 
 #: Kind, pattern, a subject of a failing test, the pattern that is meant.
 EXAMPLES = [
@@ -35,11 +35,11 @@ EXAMPLES = [
     ("escape", r"d+", "12", r"\d+"),
     ("escape", r"[+-/]", ",", r"[+\-/]"),
     ("group", r"(<=a)b", "ab", r"(?<=a)b"),
-    ("optional part", r"\d+%", "5 %", r"\d+\s*%"),
-    ("optional part", r"\d+", "1.5", r"\d+(?:\.\d+)?"),
-    ("optional part", r"\d+", "-5", r"-?\d+"),
-    ("optional part", r"a\d\.\d", "a1", r"a\d(?:\.\d)?"),
-    ("optional part", r"(\w+)=(\w+)", "a = b", r"(\w+)\s*=\s*(\w+)"),
+    ("optional-part", r"\d+%", "5 %", r"\d+\s*%"),
+    ("optional-part", r"\d+", "1.5", r"\d+(?:\.\d+)?"),
+    ("optional-part", r"\d+", "-5", r"-?\d+"),
+    ("optional-part", r"a\d\.\d", "a1", r"a\d(?:\.\d)?"),
+    ("optional-part", r"(\w+)=(\w+)", "a = b", r"(\w+)\s*=\s*(\w+)"),
     ("alternative", r"(?:if|for)\b", "while", r"(?:if|for|while)\b"),
     ("alternative", r"(a|ab)c?", "abc", r"(ab|a)c?"),
     ("anchor", r"\d+", "12a", r"\d+$"),
@@ -58,6 +58,10 @@ SPELT = [
     r"(a)(?(1)b|c)",
     "[]a]+[^]b][\\]]",
 ]
+
+
+def test_every_kind_but_that_of_several_has_an_example() -> None:
+    assert {kind for kind, *_ in EXAMPLES} == {*KINDS} - {"several"}
 
 
 @pytest.mark.parametrize(("kind", "pattern", "subject", "meant"), EXAMPLES)
