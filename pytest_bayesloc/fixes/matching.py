@@ -71,11 +71,13 @@ class JudgedEdit:
         text: The edited pattern.
         kind: Of edit.
         weight: How likely it is to be meant, against others.
+        parts: Of two edits as one, the pattern with each of them.
     """
 
     text: str
     kind: str
     weight: float
+    parts: tuple[str, ...] = ()
 
 
 def judged(
@@ -99,7 +101,10 @@ def judged(
             check=False,
             encoding="ascii",
         )
-        return [[JudgedEdit(**edit) for edit in edits] for edits in json.loads(done.stdout)]
+        return [
+            [JudgedEdit(**{**edit, "parts": tuple(edit["parts"])}) for edit in edits]
+            for edits in json.loads(done.stdout)
+        ]
     return [[] for _ in cases]
 
 
@@ -140,7 +145,8 @@ def fitting(case: PatternCase, expected: Sequence[str], limit_s: float) -> list[
     told = set(expected).difference(_texts(failing))
     found: dict[str, JudgedEdit] = {}
     kept: list[RegexEdit] = []
-    for edit in chain(_edits_of(case), _pairs(kept)):
+    singles = ((edit, ()) for edit in _edits_of(case))
+    for edit, parts in chain(singles, _pairs(kept, case.text)):
         if time.monotonic() > ends:
             break
         text = edit.of(case.text)
@@ -155,7 +161,7 @@ def fitting(case: PatternCase, expected: Sequence[str], limit_s: float) -> list[
         weight *= CHANGING if changed else 1.0
         key = repr(made)
         if key not in found or found[key].weight < weight:
-            found[key] = JudgedEdit(text=text, kind=edit.kind, weight=weight)
+            found[key] = JudgedEdit(text=text, kind=edit.kind, weight=weight, parts=parts)
             if not changed:
                 kept.append(edit)
     return sorted(found.values(), key=lambda edit: -edit.weight)
@@ -168,13 +174,17 @@ def _changed(before: Sequence[object], after: Sequence[object] | None) -> float:
     return sum(a != b for a, b in zip(before, after, strict=True)) / max(1, len(before))
 
 
-def _pairs(kept: list[RegexEdit]) -> Iterator[RegexEdit]:
-    """Yield two edits as one, of the likeliest that change what matches; read at the end."""
+def _pairs(kept: list[RegexEdit], text: str) -> Iterator[tuple[RegexEdit, tuple[str, ...]]]:
+    """Yield two edits as one, of the likeliest that change what matches; read at the end.
+
+    With them comes what each makes of ``text`` alone.
+    """
     best = sorted(kept, key=lambda edit: -edit.weight)[:N_PAIRED]
     for one, other in combinations(best, 2):
         both = one.joined(other)
         if both is not None:
-            yield replace(both, weight=OF_PAIRS * both.weight)
+            parts = one.of(text), other.of(text)
+            yield replace(both, weight=OF_PAIRS * both.weight), parts
 
 
 def _edits_of(case: PatternCase) -> list[RegexEdit]:

@@ -33,7 +33,7 @@ N_FAILING = 5  # tests that are watched
 N_PASSING = 40
 N_SUSPECTS = 10  # whose tests these are
 N_PATTERNS = 40  # that are edited
-N_TRIES = 150  # edits that a failing test is run with
+N_TRIES = 80  # edits that a failing test is run with
 ENOUGH = 3  # of them that pass
 JUDGE_S = 10.0
 LIMIT_S = 5.0  # of the tests with one edit
@@ -123,13 +123,15 @@ class PatternSearch:
             if (value := _value_of(literal.value, case.text, edit.text)) is not None
         ]
         tries.sort(key=lambda one: -one[0])
-        n_passing = 0
+        passing: set[str] = set()
         for _, edit, literal, value in tries[:N_TRIES]:
-            if n_passing >= ENOUGH or not self._left_s():
+            if len(passing) >= ENOUGH or not self._left_s():
                 break
             candidate = _candidate(literal, edit, value)
-            if candidate is not None and self._passes(candidate, literal, value, cases):
-                n_passing += 1
+            # Two edits of which one is enough say nothing of the other.
+            is_new = candidate is not None and passing.isdisjoint(edit.parts)
+            if candidate is not None and is_new and self._passes(candidate, literal, value, cases):
+                passing.add(edit.text)
                 yield candidate
 
     def _left_s(self) -> float:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
 from pytest_bayesloc.domain.evidence import (
     REPAIRING_EDITS,
     ChangeOutcome,
@@ -218,16 +218,15 @@ class FixStage:
         constants = other_constants(case, self.context.sources, never_edited, lambda: search.last)
         search.spare_s = budget_s * SPARE if case.changes.code else 0.0
         search.begin(inspected(case))
-        patterns = self._patterns(case, checker)
-        search.run(
-            tasks_of(case, self.context.sources),
-            edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
-            patterns=patterns if is_mutated else (),
-            constants=constants if is_mutated else (),
-            taken_back=taken_back(case),
-            generated=None if self.llm is None else self._generated(self.llm, case, search),
-        )
-        patterns.close()
+        with closing(self._patterns(case, checker)) as patterns:
+            search.run(
+                tasks_of(case, self.context.sources),
+                edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
+                patterns=patterns if is_mutated else (),
+                constants=constants if is_mutated else (),
+                taken_back=taken_back(case),
+                generated=None if self.llm is None else self._generated(self.llm, case, search),
+            )
         case.rejected.add_fixes(search.failed)
         case.rejected.n_spared += search.n_spared
         return search
@@ -248,7 +247,9 @@ class FixStage:
                 clock=monotonic,
                 ends=ends,
             )
-            yield from search.candidates()
+            # Code that does not bear stand-ins for patterns is left to all other edits.
+            with suppress(ExecutionError):
+                yield from search.candidates()
 
     def _fits(self, task: Task, description: str) -> bool | None:
         """Whether a language model says that a tool is for ``task``; None if it is not sure."""

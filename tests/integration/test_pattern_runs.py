@@ -87,6 +87,30 @@ TESTS_OF_INLINE = """
     """
 
 
+# Stand-ins for patterns are of another type.
+STRICT = """
+    import re
+
+    if type(re.compile("x")).__name__ != "Pattern":
+        raise TypeError("no pattern")
+
+
+    def least(numbers):
+        return max(numbers)
+    """
+TESTS_OF_STRICT = """
+    from strict import least
+
+
+    def test_least():
+        assert least([2, 1]) == 1
+
+
+    def test_only():
+        assert least([3]) == 3
+    """
+
+
 def patched(run: Run) -> list[tuple[str, str]]:
     """Return tools and changed lines of the verified fixes."""
     return [
@@ -114,3 +138,11 @@ def test_pattern_in_a_function_is_repaired_as_it_is_written(projects: Projects) 
 
     made = [line for tool, line in patched(run) if tool == "pattern-quantifier"]
     assert made[0] == r'found = re.fullmatch("[a-z]+" ":" r"(\d{2,})", address)'
+
+
+@pytest.mark.thorough
+def test_code_that_bears_no_watched_patterns_is_repaired_otherwise(projects: Projects) -> None:
+    files = {"strict.py": STRICT, "test_strict.py": TESTS_OF_STRICT}
+    run = projects.make(files).localize(*OPTIONS)
+
+    assert ("similar-call", "return min(numbers)") in patched(run)
