@@ -259,10 +259,9 @@ class Checked:
     Attributes:
         patch: As it was run.
         why: In words, where it is not verified.
-        failing: The failing tests that it was checked against; each passed twice if verified.
+        failing: The failing tests that pass with it; each passed twice if verified.
         passing: The tests that passed before and still do.
         seconds: Wall seconds of all its re-runs.
-        n_green: Of the failing tests that were run with it, those that pass.
         test: The first that still fails; empty if none does.
         before: How that test ends as the code is; None if that is not known.
         still: How it ends with the change.
@@ -277,7 +276,6 @@ class Checked:
     failing: tuple[str, ...] = ()
     passing: tuple[str, ...] = ()
     seconds: float = 0.0
-    n_green: int = 0
     test: str = ""
     before: TestRun | None = None
     still: TestRun | None = None
@@ -290,6 +288,11 @@ class Checked:
         is_fitted = OTHER_CONSTANT in self.candidate.tools  # others may pass with any value
         n_agreeing = len(self.failing) + (0 if is_fitted else len(self.passing))
         return (self.doubt if n_agreeing < N_TELLING else "") or self.rivals
+
+    @property
+    def n_green(self) -> int:
+        """The number of failing tests that pass with it."""
+        return len(self.failing)
 
     @property
     def targets(self) -> tuple[Location, ...]:
@@ -371,6 +374,18 @@ class Checker:
             return self._still_failing(done, first)
         done = self._beside_others(done)
         return done if done.why else self._in_full(done)
+
+    def check_part(self, done: Checked) -> Checked:
+        """Check a change in full for the failing tests alone that pass with it.
+
+        Raises:
+            ExecutionError: If tests can't be run again.
+        """
+        n_all = len(self.failing)
+        n = n_all - done.n_green
+        words = f"{done.candidate.message}; {n} of {n_all} failing tests still fail"
+        candidate = replace(done.candidate, message=words if n > 1 else f"{words}s")
+        return replace(self, failing=done.failing).check(candidate)
 
     def _beside_others(self, done: Checked) -> Checked:
         """What is near, in a forked process: it costs little, and a loop ends early there."""
@@ -465,7 +480,8 @@ class Checker:
     def _still_failing(self, done: Checked, rerun: Rerun) -> Checked:
         if not rerun.n_swapped:
             return replace(done, status=Status.STILL_FAILS, why="the change was never in place")
-        done = replace(done, n_green=len(_passed(rerun).intersection(self.failing)))
+        green = _passed(rerun)
+        done = replace(done, failing=tuple(test for test in self.failing if test in green))
         still = (
             (node_id, run)
             for node_id, run in rerun.tests.items()

@@ -58,6 +58,7 @@ class Search:
         n_spared: Candidates that were not run, since they are known to be none.
         is_out_of_time: Whether time ran out before all was tried.
         nearest: What came nearest of those with which some failing tests pass, and others not.
+        partial: The same checked in full, if it is a tool's and nothing better was found.
         seconds: Wall seconds that it took.
         spare_s: Seconds that are kept for what takes changes back.
     """
@@ -92,8 +93,14 @@ class Search:
         self.n_spared = 0
         self.is_out_of_time = False
         self.nearest: Checked | None = None
+        self.partial: Checked | None = None
         self.seconds = 0.0
         self.spare_s = 0.0
+
+    @property
+    def n_failing(self) -> int:
+        """The number of failing tests that a fix makes pass."""
+        return len(self._checker.failing)
 
     @property
     def n_tried(self) -> int:
@@ -158,6 +165,9 @@ class Search:
         if not self.verified:
             self._check_all(_batches(taken_back))
         self.verified = with_rivals(sorted(self.verified, key=self._order))
+        nearest = self.nearest
+        if not self.verified and nearest is not None and nearest.candidate.stage == TOOL:
+            self.partial = self._checker.check_part(nearest)
         self.seconds = self._checker.clock() - self._started
 
     # -- stages: batches of candidates; after each, it would do to have found something

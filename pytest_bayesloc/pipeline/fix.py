@@ -14,6 +14,7 @@ from pytest_bayesloc.domain.evidence import (
     InspectionOutcome,
     Outcome,
 )
+from pytest_bayesloc.domain.failure import Situation
 from pytest_bayesloc.domain.fixing import FIX
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.candidates import (
@@ -81,6 +82,7 @@ N_TESTS = 5  # failing tests of a group whose texts are read
 ORDER = 1 / 2  # of the time, to find the tests that spoil one
 OF_PATTERNS = 1 / 3  # of the time that is left, for edits of regular expressions
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
+STALE = "stale-expectation"  # the tool that writes what the code computes into a test
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
 
 
@@ -137,8 +139,7 @@ class FixStage:
             if result is not None:
                 results[i] = result
                 weigh_fixes(case, result)
-                is_repaired = any(f.evidence.outcome in REPAIRING_EDITS for f in case.inspections)
-                self._show(i + 1, result, library, len(case.failing), is_repaired=is_repaired)
+                self._show(i + 1, case, result, library)
 
     def _tell_retired(self, library: Library, cases: Sequence[Case]) -> None:
         errors = {f"{f.exc_type}: {f.message}" for case in cases for f in case.failures}
@@ -287,20 +288,21 @@ class FixStage:
 
     # -- what is shown
 
-    def _show(
-        self, number: int, result: Search, library: Library, n_failing: int, *, is_repaired: bool
-    ) -> None:
-        """Keep what is shown of a search; ``is_repaired``: inspections saw a repair, shown too."""
-        for checked in result.verified[:N_SHOWN]:
+    def _show(self, number: int, case: Case, result: Search, library: Library) -> None:
+        partial = result.partial
+        is_partial = partial is not None and partial.status is Status.VERIFIED
+        found = [partial] if partial is not None and is_partial else result.verified[:N_SHOWN]
+        for checked in found:
             worth = library.record(checked.candidate.name).worth
             fix = _fix(number, checked.candidate, checked, worth)
             self.context.fixes.append((fix, checked.candidate))
         # To take a change back fixes every failure; what was meant may be to change what is stored.
-        if all(checked.candidate.stage == CHANGE for checked in result.verified):
-            for candidate in result.shown[:N_SHOWN]:
+        if all(checked.candidate.stage == CHANGE for checked in found):
+            for candidate in _hints(case, result)[:N_SHOWN]:
                 self.context.fixes.append((_fix(number, candidate), candidate))
-        if not result.verified and not is_repaired:
-            self.context.note(_nothing_found(number, result, n_failing))
+        is_repaired = any(f.evidence.outcome in REPAIRING_EDITS for f in case.inspections)
+        if not found and not is_repaired:  # an edit of theirs is shown, too
+            self.context.note(_nothing_found(number, result))
         self.context.n_rejected += len(result.rejected)
         if result.is_out_of_time:
             self.context.note(
@@ -310,7 +312,14 @@ class FixStage:
             )
 
 
-def _nothing_found(number: int, result: Search, n_failing: int) -> str:
+def _hints(case: Case, result: Search) -> list[Candidate]:
+    """Return changes of tests; an expectation is stale only if code changed after its test did."""
+    if case.situation is Situation.REGRESSION:
+        return result.shown
+    return [candidate for candidate in result.shown if STALE not in candidate.tools]
+
+
+def _nothing_found(number: int, result: Search) -> str:
     """Tell of a search that found no fix what it tried, what came nearest, and what to do next."""
     changes = "1 change was" if result.n_tried == 1 else f"{result.n_tried} changes were"
     text = f"No fix of fault {number} was found: {changes} tried in {result.seconds:.0f} s"
@@ -319,7 +328,7 @@ def _nothing_found(number: int, result: Search, n_failing: int) -> str:
         where = f"{near.candidate.file}:{near.candidate.line}"
         text += (
             f". The nearest, by {near.candidate.name} at {where}, makes {near.n_green} of "
-            f"{n_failing} failing tests pass"
+            f"{result.n_failing} failing tests pass"
         )
     return f"{text}. Read the first places; their reasons say what was seen. (no-fix)"
 

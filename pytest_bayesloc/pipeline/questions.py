@@ -162,7 +162,7 @@ class Questions(ResultQuestions):
             "status": checked.status.value,
             "why": checked.why,
             "n_failing_tests": len(checker.failing),
-            "n_that_pass_with_it": len(checked.failing) or checked.n_green,
+            "n_that_pass_with_it": checked.n_green,
             "first_that_fails": checked.test,
             "n_passing_tests_checked": len(checked.passing),
         }

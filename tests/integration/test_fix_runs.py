@@ -600,3 +600,41 @@ def test_constant_of_a_table_or_a_class_is_mended_and_its_place_leads(projects: 
     assert "+    top = 10" in first[2]["diff"]
     leading = [fault["ranking"][0]["qualname"] for fault in run.document["faults"]]
     assert leading == ["<module>", "Scale"]
+
+
+@pytest.mark.thorough
+def test_repair_of_some_failing_tests_is_offered_as_that(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "shapes.py": """
+                def whole(size):
+                    return int(size)
+
+
+                def area(width, height):
+                    return whole(widht) * whole(height)
+
+
+                def code(name):
+                    return sum(map(ord, name * whole(2))) % 97
+                """,
+            "test_shapes.py": """
+                from shapes import area, code, whole
+
+
+                def test_area():
+                    assert whole(3) == 3
+                    assert area(10, 2) == 20
+
+
+                def test_code():
+                    assert code("a3f") == "f8"
+                """,
+        }
+    )
+
+    run = project.localize(SUGGEST)
+
+    (fix,) = run.document["fixes"]
+    assert (fix["tool"], fix["verified"], fix["n_failing"]) == ("misspelt-name", True, 1)
+    assert fix["words"].endswith("; 1 of 2 failing tests still fails")

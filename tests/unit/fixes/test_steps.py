@@ -164,7 +164,7 @@ def test_an_error_further_on_is_progress(
         candidate=candidate,
         patch=patch_of(candidate),
         status=Status.STILL_FAILS,
-        n_green=1,
+        failing=("test_a.py::other",),
         test="test_a.py::test",
         before=before,
         still=still,
