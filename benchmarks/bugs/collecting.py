@@ -93,17 +93,19 @@ def run_tests_of(
     options: Sequence[str],
     environment: Mapping[str, str] = MappingProxyType({}),
     *,
+    tests: Sequence[str] = (),
     plain: bool = False,
 ) -> tuple[Finished, dict[str, Any]]:
     """Run the files of a bug's tests on the tree as it is; how it went, and the JSON report.
 
-    A ``plain`` run is one without the plugin, and has no report.
+    Other ``tests`` may be named. A ``plain`` run is one without the plugin, and has no report.
     """
     report = checkout.tree.parent / "report.json"
     report.unlink(missing_ok=True)
     files = sorted({node_id.partition("::")[0] for node_id in bug["failing"]})
+    told = [] if plain else [f"--bayesloc-report=json:{report}"]
     ran = run(
-        checkout.pytest(*options, *([] if plain else [f"--bayesloc-report=json:{report}"]), *files),
+        checkout.pytest(*options, *told, *(tests or files)),
         cwd=checkout.tree,
         limit_s=LIMIT_S,
         log=checkout.tree.parent / "rows.log",

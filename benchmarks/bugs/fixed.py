@@ -1,7 +1,8 @@
 """The fixes that are shown for each bug of one function, judged by tests that the search never saw.
 
-A fix is right if it passes what the true one passes: all failing tests, of which the search is
-shown every second, the others of their files, and these files as the next commits left them.
+The search is run with the suite: the folder of the failing tests. Tests that fail with the true fix
+too are left out, and so is every second failing test. A fix is right if it passes what the true one
+passes: the suite, the tests left out, and the failing tests' files as the next commits left them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import time
 from collections import Counter
 from contextlib import suppress
+from itertools import chain
 from statistics import quantiles
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +25,11 @@ from benchmarks.suites.measuring import COLD
 from benchmarks.suites.workspace import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+    #: Tests, texts of their files that are written before, and those that pass with the true fix.
+    Wanted = tuple[Sequence[str], Mapping[str, str], frozenset[str]]
 
 FIXED = DATA / "fixed"
 SEARCH = ("--bayesloc", "--bayesloc-fix=suggest", COLD)
@@ -60,14 +65,24 @@ def fix(name: str, *, clones: Path, work: Path, python: Path) -> str:
 def _fixed(checkout: Checkout, bug: Mapping[str, Any]) -> dict[str, Any]:
     before = lay_out(checkout, bug)
     after = {file: checkout.text(bug["commit"], file) for file in bug["sources"]}
-    hidden = [f"--deselect={node_id}" for node_id in sorted(bug["failing"])[1::2]]
-    ran, result = run_tests_of(checkout, bug, (*SEARCH, *hidden))
+    files = sorted({node_id.partition("::")[0] for node_id in bug["failing"]})
+    checkout.write(after)
+    suite = sorted({_suite(file) for file in files})
+    green = checkout.run_tests(suite)
+    if not green.passed.issuperset(bug["failing"]):  # it does not end, or can't be collected
+        suite, green = files, checkout.run_tests(files)
+    checkout.write(before)
+    hidden = [*sorted(bug["failing"])[1::2], *green.failed]
+    left_out = [f"--deselect={node_id}" for node_id in hidden]
+    ran, result = run_tests_of(checkout, bug, (*SEARCH, *left_out), tests=suite)
     fixes = [
         {key: one[key] for key in ("tool", "verified", "doubt", "diff")}
         for one in result.get("fixes", ())
     ]
     texts = [_patched(checkout, one["diff"]) if one["verified"] else {} for one in fixes]
-    judged = _judged(checkout, bug, after, [own and {**before, **own} for own in texts])
+    first: Wanted = (suite, {}, green.passed)
+    wanted = chain([first], _later(checkout, bug["commit"], files, after))
+    judged = _judged(checkout, after, [own and {**before, **own} for own in texts], wanted)
     for one, is_right in zip(fixes, judged, strict=True):
         one["right"] = one["verified"] and is_right
     seconds = result.get("session", {}).get("seconds", {})
@@ -76,7 +91,7 @@ def _fixed(checkout: Checkout, bug: Mapping[str, Any]) -> dict[str, Any]:
         "n_statements": n_changed_statements(before, after),
         "fixes": fixes,
         "n_notes": len(result.get("session", {}).get("notes", ())),
-        "cpu_s": round(ran.cpu_s - bug["plain_cpu_s"], 2),
+        "cpu_s": round(ran.cpu_s - green.cpu_s, 2),
         "search_s": round(seconds.get("fix", 0.0), 2),
     }
 
@@ -94,35 +109,46 @@ def _patched(checkout: Checkout, diff: str) -> dict[str, str]:
 
 def _judged(
     checkout: Checkout,
-    bug: Mapping[str, Any],
     after: Mapping[str, str],
     texts: Sequence[Mapping[str, str]],
+    wanted: Iterable[Wanted],
 ) -> list[bool]:
-    """Which of ``texts`` pass all that the true fix passes, now and in the next commits."""
-    files = sorted({node_id.partition("::")[0] for node_id in bug["failing"]})
+    """Which of ``texts`` pass all that the true fix passes."""
     same = [_same(own, after) for own in texts]
     still = [bool(own) for own in texts]
-    for tests in ({}, *_later(checkout, bug["commit"], files)):
+    for tests, files, passed in wanted:
         if not any(is_right and not is_same for is_right, is_same in zip(still, same, strict=True)):
             break
-        now = {file: (checkout.tree / file).read_text("utf-8") for file in tests}
-        checkout.write({**after, **tests})
-        wanted = checkout.run_tests(files).passed | (set() if tests else set(bug["failing"]))
+        now = {file: (checkout.tree / file).read_text("utf-8") for file in files}
         for n, own in enumerate(texts):
             if still[n] and not same[n]:
-                checkout.write({**after, **own})
-                still[n] = wanted <= checkout.run_tests(files).passed
+                checkout.write({**after, **own, **files})
+                still[n] = passed <= checkout.run_tests(tests).passed
         checkout.write(now)
     return [is_right or is_same for is_right, is_same in zip(still, same, strict=True)]
 
 
-def _later(checkout: Checkout, commit: str, files: Sequence[str]) -> Iterator[dict[str, str]]:
+def _later(
+    checkout: Checkout, commit: str, files: Sequence[str], after: Mapping[str, str]
+) -> Iterator[Wanted]:
     """The tests' files as the next commits that change one of them leave them."""
     span = f"{commit}..origin/HEAD"
     commits = checkout.git("log", "--reverse", "--format=%H", span, "--", *files).split()
     with suppress(subprocess.CalledProcessError):  # one is renamed
         for later in commits[:N_LATER]:
-            yield {file: checkout.text(later, file) for file in files}
+            tests = {file: checkout.text(later, file) for file in files}
+            now = {file: (checkout.tree / file).read_text("utf-8") for file in files}
+            checkout.write({**after, **tests})
+            passed = checkout.run_tests(files).passed
+            checkout.write(now)
+            yield files, tests, passed
+
+
+def _suite(file: str) -> str:
+    """The outermost folder of tests that holds ``file``; the file where there is none."""
+    parts = file.split("/")
+    named = (n for n, part in enumerate(parts[:-1], 1) if part.startswith("test"))
+    return "/".join(parts[: next(named, len(parts))])
 
 
 def _same(texts: Mapping[str, str], after: Mapping[str, str]) -> bool:
