@@ -388,7 +388,7 @@ class Checker:
         return replace(self, failing=done.failing).check(candidate)
 
     def _beside_others(self, done: Checked) -> Checked:
-        """What is near, in a forked process: it costs little, and a loop ends early there."""
+        """The tests near, in a forked process: they cost little, and a loop ends early there."""
         done = replace(done, why="")
         passing = tuple(test for test in self._may_break(done) if test in self.near)
         if not passing or done.candidate.target is None:

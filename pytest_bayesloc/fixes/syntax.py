@@ -357,7 +357,7 @@ def _is_word(character: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hints:
-    """What the failing tests say of a function.
+    """The facts that failing tests tell of a function.
 
     Attributes:
         error: Name of the exception that was raised in it or passed through it; empty if none.
