@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import difflib
 import inspect
 import re
@@ -14,7 +15,7 @@ from string import Formatter
 from types import ModuleType
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.side_effects import aliases, full_name
+from pytest_bayesloc.fixes.side_effects import aliases
 from pytest_bayesloc.fixes.syntax import (
     BUILT_IN,
     Site,
@@ -351,11 +352,12 @@ def one_tuple(site: Site) -> Iterator[TextEdit]:
 
 def other_flag(site: Site) -> Iterator[TextEdit]:
     """Pass a flag that a call leaves at its default."""
-    imported, own = aliases(site.tree), _flags_by_name(site.tree)
+    own = _flags_by_name(site.tree)
     for node in site.own(ast.Call):
         given = {keyword.arg for keyword in node.keywords}
-        name = full_name(node.func, imported)
-        flags = own.get(name.rpartition(".")[2]) or _flags_of(name)
+        name = dotted(node.func).rpartition(".")[2]
+        built_in = vars(builtins).get(name) if isinstance(node.func, ast.Name) else None
+        flags = own.get(name) or _flags_of(built_in or _real(site, node.func))
         at = site.end(node) - 1
         before = site.between(site.start(node), at).rstrip()
         comma = "" if before.endswith((",", "(")) else ", "
@@ -377,11 +379,8 @@ def _flags_by_name(tree: ast.AST) -> dict[str, dict[str, bool]]:
     return found
 
 
-@lru_cache(maxsize=1024)
-def _flags_of(name: str) -> Mapping[str, bool]:
-    """The same of a function of a module that is imported."""
-    module, _, last = name.rpartition(".")
-    function = getattr(sys.modules.get(module or "builtins"), last, None)
+def _flags_of(function: object) -> Mapping[str, bool]:
+    """The same of a function that is at hand."""
     if not inspect.isroutine(function):
         return {}
     try:
