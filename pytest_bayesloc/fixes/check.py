@@ -450,11 +450,11 @@ class Checker:
         passing = dict.fromkeys(t for where in done.targets for t in self.covering(where))
         return tuple(t for t in passing if t not in self._ill and t not in self.failing)
 
-    def _broken(self, fresh: InspectionPatch, failed: Mapping[str, TestRun]) -> list[str]:
+    def _broken(self, patch: InspectionPatch, failed: Mapping[str, TestRun]) -> list[str]:
         """Those of ``failed`` that end otherwise in such a process without the change."""
-        same_parts = tuple(replace(part, patched=part.original) for part in fresh.companions)
-        unchanged = replace(fresh, patched=fresh.original, companions=same_parts)
-        rerun = self._rerun(unchanged, tuple(failed), more_s=FRESH_S)
+        same_parts = tuple(replace(part, patched=part.original) for part in patch.companions)
+        unchanged = replace(patch, patched=patch.original, companions=same_parts)
+        rerun = self._rerun(unchanged if patch.fresh else None, tuple(failed), more_s=FRESH_S)
         same = {
             test
             for test, run in failed.items()
