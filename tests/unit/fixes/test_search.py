@@ -186,6 +186,29 @@ def test_edits_are_tried_while_a_second_gains_enough() -> None:
     assert [search.last and search.last.candidate.message, search.n_tried] == ["c", 3]
 
 
+class BreakingChecker(Checker):
+    """The first change takes long until it is seen to break a test; all others fail at once."""
+
+    def check(self, candidate: Candidate) -> Checked:
+        is_first = candidate.message == "a"
+        return Checked(
+            candidate=candidate,
+            patch=patch_of(candidate),
+            status=Status.BREAKS if is_first else Status.STILL_FAILS,
+            seconds=100.0 if is_first else 0.1,
+        )
+
+
+def test_long_check_of_one_edit_does_not_end_the_search() -> None:
+    search = passing(BreakingChecker)
+    chances = {"a": 1.0, "b": LEAST_GAIN, "c": LEAST_GAIN}
+
+    edits = [replace(constant(name), chance=chance) for name, chance in chances.items()]
+    search.run([], edits=edits)
+
+    assert search.n_tried == 3
+
+
 def test_behind_a_repair_that_inspections_saw_only_its_rivals_are_tried() -> None:
     search = passing()
 
