@@ -46,7 +46,7 @@ from pytest_bayesloc.fixes.pattern_candidates import (
 )
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
-from pytest_bayesloc.fixes.search import NextStep, Search, changed_location
+from pytest_bayesloc.fixes.search import STORED, NextStep, Search, changed_location
 from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import (
     covering,
@@ -82,6 +82,7 @@ N_TESTS = 5  # failing tests of a group whose texts are read
 ORDER = 1 / 2  # of the time, to find the tests that spoil one
 OF_PATTERNS = 1 / 3  # of the time that is left, for edits of regular expressions
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
+CHECKS = {"AssertionError", "Failed"}  # exceptions of checks: the code may be wrong as well
 STALE = "stale-expectation"  # the tool that writes what the code computes into a test
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
 
@@ -313,10 +314,19 @@ class FixStage:
 
 
 def _hints(case: Case, result: Search) -> list[Candidate]:
-    """Return changes of tests; an expectation is stale only if code changed after its test did."""
-    if case.situation is Situation.REGRESSION:
-        return result.shown
-    return [candidate for candidate in result.shown if STALE not in candidate.tools]
+    """Return changes of tests for which something speaks.
+
+    An expectation is stale only if code changed after its test did, and a tool mends a test only
+    where that raises an error of its own.
+    """
+    raised = [f.raise_frame for f in case.failures if f.exc_type not in CHECKS]
+    is_of_test = any(frame is None or frame.is_test for frame in raised)
+    told = {STORED} | ({STALE} if case.situation is Situation.REGRESSION else set())
+    return [
+        c
+        for c in result.shown
+        if told.intersection(c.tools) or (is_of_test and STALE not in c.tools)
+    ]
 
 
 def _nothing_found(number: int, result: Search) -> str:
