@@ -55,7 +55,12 @@ def fix(name: str, *, clones: Path, work: Path, python: Path) -> str:
         if not path.is_file():
             write_json(path, _fixed(checkout, bug))
         row = json.loads(path.read_text("utf-8"))
-        found.append({**row, "fixes": [{**one, "diff": ""} for one in row["fixes"]]})
+        found.append(
+            {
+                **row,
+                "fixes": [{**one, "diff": "", "doubt": bool(one["doubt"])} for one in row["fixes"]],
+            }
+        )
     FIXED.mkdir(parents=True, exist_ok=True)
     if found:
         write_json(FIXED / f"{name.replace('/', '+')}.json", found)
