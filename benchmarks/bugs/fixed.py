@@ -8,19 +8,18 @@ passes: the suite, the tests left out, and the failing tests' files as the next 
 from __future__ import annotations
 
 import ast
-import json
 import subprocess
 import time
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from statistics import quantiles
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.bugs.checkout import Checkout
 from benchmarks.bugs.collecting import lay_out, run_tests_of
-from benchmarks.bugs.mining import DATA, clone_of, read_bugs
-from benchmarks.bugs.repositories import NAMES, part_of_repository
+from benchmarks.bugs.mining import DATA, clone_of, data_file, made_once, read_bugs, read_part
 from benchmarks.suites.measuring import COLD
 from benchmarks.suites.workspace import write_json
 
@@ -52,18 +51,12 @@ def fix(name: str, *, clones: Path, work: Path, python: Path) -> str:
         if min(map(len, bug["truths"])) > 1:
             continue
         path = kept / f"{bug['commit'][:12]}.json"
-        if not path.is_file():
-            write_json(path, _fixed(checkout, bug))
-        row = json.loads(path.read_text("utf-8"))
-        found.append(
-            {
-                **row,
-                "fixes": [{**one, "diff": "", "doubt": bool(one["doubt"])} for one in row["fixes"]],
-            }
-        )
+        row = made_once(path, partial(_fixed, checkout, bug))
+        told = [{**one, "diff": "", "doubt": bool(one["doubt"])} for one in row["fixes"]]
+        found.append({**row, "fixes": told})
     FIXED.mkdir(parents=True, exist_ok=True)
     if found:
-        write_json(FIXED / f"{name.replace('/', '+')}.json", found)
+        write_json(data_file(FIXED, name), found)
     return f"{len(found)} bugs, {time.monotonic() - began:.0f} s"
 
 
@@ -95,7 +88,6 @@ def _fixed(checkout: Checkout, bug: Mapping[str, Any]) -> dict[str, Any]:
         "commit": bug["commit"],
         "n_statements": n_changed_statements(before, after),
         "fixes": fixes,
-        "n_notes": len(result.get("session", {}).get("notes", ())),
         "cpu_s": round(ran.cpu_s - green.cpu_s, 2),
         "search_s": round(seconds.get("fix", 0.0), 2),
     }
@@ -124,12 +116,9 @@ def _judged(
     for tests, files, passed in wanted:
         if not any(is_right and not is_same for is_right, is_same in zip(still, same, strict=True)):
             break
-        now = {file: (checkout.tree / file).read_text("utf-8") for file in files}
         for n, own in enumerate(texts):
             if still[n] and not same[n]:
-                checkout.write({**after, **own, **files})
-                still[n] = passed <= checkout.run_tests(tests).passed
-        checkout.write(now)
+                still[n] = passed <= _passed(checkout, tests, {**after, **own, **files})
     return [is_right or is_same for is_right, is_same in zip(still, same, strict=True)]
 
 
@@ -142,11 +131,16 @@ def _later(
     with suppress(subprocess.CalledProcessError):  # one is renamed
         for later in commits[:N_LATER]:
             tests = {file: checkout.text(later, file) for file in files}
-            now = {file: (checkout.tree / file).read_text("utf-8") for file in files}
-            checkout.write({**after, **tests})
-            passed = checkout.run_tests(files).passed
-            checkout.write(now)
-            yield files, tests, passed
+            yield files, tests, _passed(checkout, files, {**after, **tests})
+
+
+def _passed(checkout: Checkout, tests: Sequence[str], texts: Mapping[str, str]) -> frozenset[str]:
+    """The tests that pass with other texts of files, which are as before then."""
+    now = {file: (checkout.tree / file).read_text("utf-8") for file in texts}
+    checkout.write(texts)
+    passed = checkout.run_tests(tests).passed
+    checkout.write(now)
+    return passed
 
 
 def _suite(file: str) -> str:
@@ -191,14 +185,7 @@ def _statements(text: str) -> Counter[str]:
 
 def table(part: str) -> Iterator[str]:
     """What the kept runs of one part say, as lines."""
-    rows = [
-        row
-        for name in NAMES
-        if part_of_repository(name) == part
-        for path in [FIXED / f"{name.replace('/', '+')}.json"]
-        if path.is_file()
-        for row in json.loads(path.read_text("utf-8"))
-    ]
+    rows = read_part(FIXED, part)
     if len(rows) < 2:
         yield "none was run: `python -m benchmarks.bugs fix`"
         return

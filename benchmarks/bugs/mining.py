@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.bugs.candidates import candidates
 from benchmarks.bugs.checkout import Checkout
+from benchmarks.bugs.repositories import NAMES, part_of_repository
 from benchmarks.bugs.truth import MAX_ATOMS, Change, smallest
 from benchmarks.suites.workspace import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from benchmarks.bugs.candidates import Candidate
 
 DATA = Path(__file__).resolve().parent / "data"
+BUGS = DATA / "bugs"
 MAX_FAILING = 40
 #: Errors of a test that asks for what the code does not have yet: a feature.
 LACKING = re.compile(
@@ -148,16 +150,31 @@ def clone_of(name: str, clones: Path) -> Path:
 
 def read_bugs(name: str) -> list[dict[str, Any]]:
     """The bugs of a repository; none if it was not mined."""
-    path = _path(name)
+    path = data_file(BUGS, name)
     found: list[dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.is_file() else []
     return found
 
 
 def write_bugs(name: str, bugs: list[dict[str, Any]]) -> None:
     """Keep the bugs of a repository."""
-    _path(name).parent.mkdir(parents=True, exist_ok=True)
-    write_json(_path(name), bugs)
+    BUGS.mkdir(parents=True, exist_ok=True)
+    write_json(data_file(BUGS, name), bugs)
 
 
-def _path(name: str) -> Path:
-    return DATA / "bugs" / f"{name.replace('/', '+')}.json"
+def data_file(folder: Path, name: str) -> Path:
+    """Where a folder of data keeps what is known of a repository."""
+    return folder / f"{name.replace('/', '+')}.json"
+
+
+def read_part(folder: Path, part: str) -> list[dict[str, Any]]:
+    """All that a folder of data keeps of the repositories of one part."""
+    paths = [data_file(folder, name) for name in NAMES if part_of_repository(name) == part]
+    return [row for path in paths if path.is_file() for row in json.loads(path.read_text("utf-8"))]
+
+
+def made_once(path: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The row that a file holds; it is made where there is none."""
+    if not path.is_file():
+        write_json(path, make())
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.bugs.candidates import TESTS, is_source, is_test_file
 from benchmarks.bugs.checkout import changed_files
-from benchmarks.bugs.mining import DATA, clone_of
+from benchmarks.bugs.mining import DATA, clone_of, data_file
 from benchmarks.bugs.repositories import NAMES, PARTS, is_sealed, part_of_repository
 from benchmarks.suites.workspace import write_json
 from pytest_bayesloc.fixes.matching import PatternCase, judged, outcomes
@@ -132,12 +132,8 @@ def mine_patterns(name: str, *, clones: Path) -> str:
     blobs.close()
     PATTERNS.mkdir(parents=True, exist_ok=True)
     if found:
-        write_json(_path(name), found)
+        write_json(data_file(PATTERNS, name), found)
     return f"{len(found)} fixes of patterns"
-
-
-def _path(name: str) -> Path:
-    return PATTERNS / f"{name.replace('/', '+')}.json"
 
 
 def _candidates(name: str, blobs: Blobs) -> Iterator[PatternFix]:
@@ -358,7 +354,7 @@ def repair_patterns(names: Sequence[str], clones: Path) -> list[Repaired]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in names:
-            path = _path(name)
+            path = data_file(PATTERNS, name)
             raws = json.loads(path.read_text("utf-8")) if path.is_file() else []
             blobs = Blobs(clone_of(name, clones))
             for raw in raws:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.bugs.candidates import is_source, is_test_file
 from benchmarks.bugs.checkout import Checkout, changed_files
-from benchmarks.bugs.mining import DATA, clone_of
+from benchmarks.bugs.mining import DATA, clone_of, data_file
 from benchmarks.suites.process import run
 from benchmarks.suites.workspace import write_json
 from pytest_bayesloc.domain.location import MODULE
@@ -172,7 +172,7 @@ def regress(name: str, *, clones: Path, work: Path, python: Path, most: int, tri
     link = folder / "plugin" / "pytest_bayesloc"
     link.unlink(missing_ok=True)
     link.symlink_to(PLUGIN)
-    path = KEPT / f"{name.replace('/', '+')}.json"
+    path = data_file(KEPT, name)
     kept: list[dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.is_file() else []
     why: Counter[str] = Counter()
     checkout.lay_out("origin/HEAD")

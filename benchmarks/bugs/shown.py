@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from functools import partial
 from posixpath import normpath
 from statistics import quantiles
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.bugs.checkout import Checkout
 from benchmarks.bugs.collecting import lay_out, places, run_tests_of
-from benchmarks.bugs.mining import DATA, clone_of, read_bugs
-from benchmarks.bugs.repositories import NAMES, part_of_repository
+from benchmarks.bugs.mining import DATA, clone_of, data_file, made_once, read_bugs, read_part
 from benchmarks.suites.measuring import COLD
 from benchmarks.suites.scores import TOP, Standing, standing
 from benchmarks.suites.workspace import write_json
@@ -38,12 +38,10 @@ def show(name: str, *, clones: Path, work: Path, python: Path) -> str:
     found = []
     for bug in read_bugs(name):
         path = kept / f"{bug['commit'][:12]}.json"
-        if not path.is_file():
-            write_json(path, _shown(checkout, bug))
-        found.append(json.loads(path.read_text("utf-8")))
+        found.append(made_once(path, partial(_shown, checkout, bug)))
     SHOWN.mkdir(parents=True, exist_ok=True)
     if found:
-        write_json(SHOWN / f"{name.replace('/', '+')}.json", found)
+        write_json(data_file(SHOWN, name), found)
     return f"{len(found)} bugs, {time.monotonic() - began:.0f} s"
 
 
@@ -80,7 +78,7 @@ def _shown(checkout: Checkout, bug: Mapping[str, Any]) -> dict[str, Any]:
 
 def inspected(name: str) -> dict[str, dict[tuple[str, str], list[str]]]:
     """Per bug of a repository that was run, the outcomes of inspections at each place."""
-    path = SHOWN / f"{name.replace('/', '+')}.json"
+    path = data_file(SHOWN, name)
     found: dict[str, dict[tuple[str, str], list[str]]] = {}
     for row in json.loads(path.read_text("utf-8")) if path.is_file() else ():
         own = found.setdefault(row["commit"], {}) if "inspected" in row else {}
@@ -91,14 +89,7 @@ def inspected(name: str) -> dict[str, dict[tuple[str, str], list[str]]]:
 
 def table(part: str) -> Iterator[str]:
     """What the kept runs of one part say."""
-    found = [
-        one
-        for name in NAMES
-        if part_of_repository(name) == part
-        for path in [SHOWN / f"{name.replace('/', '+')}.json"]
-        if path.is_file()
-        for one in json.loads(path.read_text("utf-8"))
-    ]
+    found = read_part(SHOWN, part)
     if len(found) < 2:
         yield "none was run: `python -m benchmarks.bugs show`"
         return

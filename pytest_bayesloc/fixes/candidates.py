@@ -125,12 +125,9 @@ def mutated(case: Case, sources: Sources, never_edited: Collection[str]) -> Iter
 def _said(case: Case, sources: Sources) -> Iterator[tuple[str, str, str]]:
     """Yield both sides of the comparisons that failed, as literals, and the text of the test."""
     for failure, test in _first_failures(case, sources):
-        sides = case.sides.get(failure.node_id, ())
-        said = COMPARED.search(failure.message) or _UNITTEST.match(failure.message)
-        if len(sides) == 2 and all(sides):
-            yield sides[0], sides[1], test
-        elif said is not None:
-            yield said[1], said[2], test
+        both = _both_sides(failure.message, case.sides.get(failure.node_id, ()))
+        if both is not None:
+            yield *both, test
 
 
 def _hints(case: Case, target: Location, differ: Sequence[tuple[object, object]]) -> Hints:
@@ -227,14 +224,14 @@ def _other_constants(
     """Other values of the constants that a suspect uses."""
     failures = _first_failures(case, sources)
     tests = {failure.node_id: text for failure, text in failures}
-    sides = [pair for failure, text in failures for pair in _sides(failure.message, text)]
+    sides = [pair for failure, text in failures for pair in _sides_of(failure.message, text)]
     candidate: Candidate | None = None
 
     def seen() -> Sequence[Sides]:
         checked = last()
         if checked is None or checked.candidate is not candidate:
             return ()
-        return _sides(checked.why, tests.get(checked.test, ""))
+        return _sides_of(checked.why, tests.get(checked.test, ""))
 
     places = _places_of_constants(source, unit, case, sources)
     texts = [(Text(place.text), used) for place, used in places]
@@ -274,12 +271,12 @@ def other_values(
     sides = [
         pair
         for f, _ in failures
-        for pair in _sides_of(case.sides.get(f.node_id, ()), f.message, test)
+        for pair in _sides_of(f.message, test, case.sides.get(f.node_id, ()))
     ]
 
     def seen() -> Sequence[Sides]:
         run = last()
-        return () if run is None else _sides_of(run.sides, run.error, test)
+        return () if run is None else _sides_of(run.error, test, run.sides)
 
     places = _places_of_constants(*found, case, sources)
     own = range(found[1].body_line, target.end_line + 1)
@@ -303,16 +300,18 @@ def other_values(
             )
 
 
-def _sides_of(sides: Sequence[str], message: str, test: str) -> Sequence[Sides]:
-    """Return in what the sides of a comparison differ: as they are, or as a message shows them."""
+def _sides_of(message: str, test: str, sides: Sequence[str] = ()) -> Sequence[Sides]:
+    """Return in what the sides of a comparison differ."""
+    both = _both_sides(message, sides)
+    return () if both is None else sides_of(*both, test)
+
+
+def _both_sides(message: str, sides: Sequence[str]) -> tuple[str, str] | None:
+    """Return both sides of a comparison as literals: as they are, or as a message shows them."""
     if len(sides) == 2 and all(sides):
-        return sides_of(sides[0], sides[1], test)
-    return _sides(message, test)
-
-
-def _sides(message: str, test: str) -> Sequence[Sides]:
+        return sides[0], sides[1]
     said = COMPARED.search(message) or _UNITTEST.match(message)
-    return () if said is None else sides_of(said[1], said[2], test)
+    return None if said is None else (said[1], said[2])
 
 
 def _places_of_constants(

@@ -390,7 +390,7 @@ class Checker:
     def _beside_others(self, done: Checked) -> Checked:
         """The tests near, in a forked process: they cost little, and a loop ends early there."""
         done = replace(done, why="")
-        passing = tuple(test for test in self._may_break(done) if test in self.near)
+        passing = self._near(done)
         if not passing or done.candidate.target is None:
             return done
         rerun = self._rerun(done.patch, passing, more_s=PATIENCE_ALL * self.tests_s)
@@ -439,7 +439,7 @@ class Checker:
         Raises:
             ExecutionError: If tests can't be run again.
         """
-        passing = tuple(test for test in self._may_break(done) if test in self.near)
+        passing = self._near(done)
         if not passing:
             return True
         rerun = self._rerun(done.patch, passing)
@@ -449,6 +449,9 @@ class Checker:
     def _may_break(self, done: Checked) -> tuple[str, ...]:
         passing = dict.fromkeys(t for where in done.targets for t in self.covering(where))
         return tuple(t for t in passing if t not in self._ill and t not in self.failing)
+
+    def _near(self, done: Checked) -> tuple[str, ...]:
+        return tuple(test for test in self._may_break(done) if test in self.near)
 
     def _broken(self, patch: InspectionPatch, failed: Mapping[str, TestRun]) -> list[str]:
         """Those of ``failed`` that end otherwise in such a process without the change."""

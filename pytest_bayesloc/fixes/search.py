@@ -58,7 +58,7 @@ class Search:
         n_spared: Candidates that were not run, since they are known to be none.
         is_out_of_time: Whether time ran out before all was tried.
         nearest: What came nearest of those with which some failing tests pass, and others not.
-        partial: The same checked in full, if it is a tool's and nothing better was found.
+        partial: The same, if it is a tool's, nothing better was found, and it breaks nothing.
         seconds: Wall seconds that it took.
         spare_s: Seconds that are kept for what takes changes back.
     """
@@ -167,7 +167,8 @@ class Search:
         self.verified = with_rivals(sorted(self.verified, key=self._order))
         nearest = self.nearest
         if not self.verified and nearest is not None and nearest.candidate.stage == TOOL:
-            self.partial = self._checker.check_part(nearest)
+            part = self._checker.check_part(nearest)
+            self.partial = part if part.status is Status.VERIFIED else None
         self.seconds = self._checker.clock() - self._started
 
     # -- stages: batches of candidates; after each, it would do to have found something

@@ -254,8 +254,12 @@ def _worth(case: Case, actions: Iterable[Action], touched: Collection[Location])
     def is_worth(target: Location, strategy: InspectionStrategy) -> bool:
         if target not in touched and len(touched) >= N_MOST:
             return False
-        is_due = target == leading[0][0] or strategy.is_due(case, target)
-        return is_due or gain(target, strategy) >= LEAST_GAIN
+        is_leading = target == leading[0][0]
+        return (
+            is_leading
+            or gain(target, strategy) >= LEAST_GAIN
+            or strategy.is_due(case, target)  # walks the calls
+        )
 
     return [action for action in actions if is_worth(*action)]
 

@@ -290,9 +290,7 @@ class FixStage:
     # -- what is shown
 
     def _show(self, number: int, case: Case, result: Search, library: Library) -> None:
-        partial = result.partial
-        is_partial = partial is not None and partial.status is Status.VERIFIED
-        found = [partial] if partial is not None and is_partial else result.verified[:N_SHOWN]
+        found = result.verified[:N_SHOWN] if result.partial is None else [result.partial]
         for checked in found:
             worth = library.record(checked.candidate.name).worth
             fix = _fix(number, checked.candidate, checked, worth)

@@ -13,7 +13,7 @@ from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import islice
 from math import isfinite
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from pytest_bayesloc.domain.inspection import OtherValue
 from pytest_bayesloc.domain.location import Location
@@ -38,6 +38,7 @@ from pytest_bayesloc.fixes.syntax import (
 Scalar: TypeAlias = "int | float | str"
 #: Of a comparison that failed, what was computed and what was expected, where they differ.
 Sides: TypeAlias = "tuple[Scalar, Scalar]"
+PairT = TypeVar("PairT")
 
 N_OF_FUNCTION = 12  # edits, most of which take a process of their own
 N_IN_MEMORY = 24
@@ -57,14 +58,7 @@ def sides_of(left: str, right: str, test: str) -> list[Sides]:
         test: Text of the test: a side that stands there is the expected one.
     """
     left, right = (side.partition(_APPROXIMATELY)[0] for side in (left, right))
-    if left in test and right not in test:
-        left, right = right, left
-    if len(left) + len(right) > MAX_TEXT:
-        return []
-    try:
-        return list(_differing(_value(left), _value(right)))
-    except (ValueError, SyntaxError, TypeError, OverflowError, MemoryError, RecursionError):
-        return []
+    return _compared(left, right, test, lambda a, b: _differing(_value(a), _value(b)))
 
 
 def differences(left: str, right: str, test: str) -> list[tuple[object, object]]:
@@ -72,13 +66,21 @@ def differences(left: str, right: str, test: str) -> list[tuple[object, object]]
 
     The arguments are those of `sides_of`.
     """
+    evaluate = ast.literal_eval
+    return _compared(left, right, test, lambda a, b: _unequal(evaluate(a), evaluate(b)))
+
+
+def _compared(
+    left: str, right: str, test: str, unlike: Callable[[str, str], Iterator[PairT]]
+) -> list[PairT]:
+    """Return what ``unlike`` yields of the computed and the expected side, if they can be read."""
     if left in test and right not in test:
         left, right = right, left
     if len(left) + len(right) > MAX_TEXT:
         return []
     try:
-        return list(_unequal(ast.literal_eval(left), ast.literal_eval(right)))
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return list(unlike(left, right))
+    except (ValueError, SyntaxError, TypeError, OverflowError, MemoryError, RecursionError):
         return []
 
 

@@ -51,9 +51,10 @@ def other_jump(site: Site) -> Iterator[TextEdit]:
 
 def go_on(site: Site) -> Iterator[TextEdit]:
     """Go on with the loop, or end it, where the function is left."""
+    own = set(site.nodes)
     for loop in site.nodes:
         if isinstance(loop, (ast.For, ast.While)):
-            inside = (n for part in loop.body for n in ast.walk(part) if n in site.nodes)
+            inside = (n for part in loop.body for n in ast.walk(part) if n in own)
             for node in inside:
                 if isinstance(node, (ast.Return, ast.Raise)):
                     for other in ("continue", "break"):

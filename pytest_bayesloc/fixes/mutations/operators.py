@@ -113,10 +113,13 @@ def compare_with_none(site: Site) -> Iterator[TextEdit]:
     tests = list(_conditions(site))
     clauses = [clause for test in tests for clause in _clauses(test)]
     for clause in clauses:
-        is_negated = isinstance(clause, ast.UnaryOp) and isinstance(clause.op, ast.Not)
-        value = clause.operand if isinstance(clause, ast.UnaryOp) and is_negated else clause
+        match clause:
+            case ast.UnaryOp(op=ast.Not(), operand=value):
+                test = "is None"
+            case value:
+                test = "is not None"
         if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
-            made = f"{site.of(value)} is {'' if is_negated else 'not '}None"
+            made = f"{site.of(value)} {test}"
             yield site.replace(clause, made, f"`{made}`")
     for node in site.own(ast.BoolOp):
         match node:
