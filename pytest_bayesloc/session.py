@@ -231,6 +231,7 @@ class LocalizationSession:
 
     def _open_cases(self) -> list[Case]:
         """Return the groups of failing tests, each with its prior and the evidence at hand."""
+        from pytest_bayesloc.pipeline.causes import with_causes
         from pytest_bayesloc.ranking.belief import ModelChoice
         from pytest_bayesloc.ranking.groups import open_groups
         from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
@@ -240,6 +241,7 @@ class LocalizationSession:
             complete_spectra(self.context, may_run=not self._stopped_by_hand)
             spectrum = build_spectrum(recorded, self.context.sources)
             failures = build_failures(recorded, self.context.sources)
+            failures = with_causes(self.context, spectrum, failures)
             cases = open_groups(
                 spectrum,
                 failures,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_bayesloc.domain.cause import Cause
     from pytest_bayesloc.domain.location import Location
 
 
@@ -101,6 +102,7 @@ class Failure:
         cause_frames: The tracebacks of the exceptions it was raised from, nearest cause first.
         test_locations: The test function and the fixtures that it used, test first.
         syntax_error: ``(file, line)`` of a syntax error, else None.
+        cause: What it fails from that is no mistake in a function, where the failure tells that.
     """
 
     node_id: str
@@ -112,6 +114,7 @@ class Failure:
     test_locations: tuple[Location, ...] = ()
     syntax_error: tuple[str, int] | None = None
     raised: Raised = Raised.OTHER
+    cause: Cause | None = None
 
     @property
     def every_frame(self) -> Iterator[Frame]:

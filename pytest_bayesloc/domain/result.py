@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_bayesloc.domain.cause import Cause
     from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.failure import ErrorKind, Failure, Origin
     from pytest_bayesloc.domain.inspection import Finding
@@ -148,6 +149,7 @@ class Fault:
         breaking: The changes since then that make its tests fail.
         spoiled: Those of ``flaky`` that fail after certain other tests.
         nearest_call: Of the first suspect; None if no passing call is known.
+        cause: Why its tests fail, where that is no mistake in a function.
     """
 
     failures: tuple[Failure, ...]
@@ -165,6 +167,7 @@ class Fault:
     breaking: tuple[BreakingChange, ...] = ()
     spoiled: tuple[SpoiledTest, ...] = ()
     nearest_call: NearestCall | None = None
+    cause: Cause | None = None
 
     @property
     def is_flaky(self) -> bool:

@@ -67,7 +67,7 @@ def taken_back(case: Case) -> Iterator[Candidate]:
                 )
     known = [where for where in changes.code if where in case.belief.probabilities]
     likeliest = sorted(known, key=lambda where: (-case.belief.p(where), where))[:N_SUSPECTS]
-    cause = tuple(where for where in case.cause if where.file in changes.files)  # no data
+    cause = tuple(where for where in case.culprits if where.file in changes.files)  # no data
     tries = [cause] if len({where.file for where in cause}) == 1 else []
     for chosen in (*tries, *((where,) for where in likeliest)):
         first = chosen[0]

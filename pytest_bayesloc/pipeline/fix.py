@@ -133,6 +133,8 @@ class FixStage:
         project = Project(files, context.sources.read)
         reach = Reach(files, context.sources, context.settings.never_edited)
         for i, case in enumerate(cases[:MAX_GROUPS]):
+            if case.cause is not None and not case.cause.is_repairable:
+                continue
             share_s = max(0.0, ends - monotonic()) / (min(len(cases), MAX_GROUPS) - i)
             # Which tools failed, or were judged, is asked anew for each group.
             tools = ToolRunner(library, project, self._fits, context.note, monotonic)

@@ -114,7 +114,13 @@ def _inspect_each(
 
 
 def _is_elsewhere(context: Context, case: Case) -> bool:
-    """Return whether its tests failed in another environment only: here they may not."""
+    """Return whether code is not to be inspected: its tests failed from something else.
+
+    Or in another environment: here they may not.
+    """
+    if case.cause is not None and not case.cause.is_repairable:
+        case.stop = "not inspected: the cause is no mistake in a function"
+        return True
     where = foreign_environment(case.failing, context.recorder.recorded.environments)
     if where:
         case.stop = f"not inspected: its tests failed with {where}"

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from pytest_bayesloc.domain.cause import Cause
 from pytest_bayesloc.domain.evidence import (
     REPAIRING_EDITS,
     Evidence,
@@ -122,8 +123,9 @@ class Case:
         near: The tests to run again.
         belief: After all evidence so far.
         stop: Why the loop ended.
-        cause: The changes that have to be taken back together for the failing tests to pass, as
+        culprits: The changes that have to be taken back together for the failing tests to pass, as
             far as that was tried.
+        cause: Why its tests fail, where that is no mistake in a function.
         breaking: The same to the line, each with the tests that it breaks.
         history: The likeliest locations: at first, then after each step.
         inspections: Those made.
@@ -158,7 +160,8 @@ class Case:
     near: Neighbourhood = field(init=False)
     belief: Belief = field(init=False)
     stop: str = NOT_INSPECTED
-    cause: tuple[Location, ...] = ()
+    culprits: tuple[Location, ...] = ()
+    cause: Cause | None = field(init=False)
     breaking: tuple[BreakingChange, ...] = ()
     history: list[tuple[tuple[Location, float], ...]] = field(default_factory=list)
     inspections: list[Finding] = field(default_factory=list)
@@ -181,6 +184,7 @@ class Case:
 
     def __post_init__(self) -> None:
         self.failing = tuple(failure.node_id for failure in self.failures)
+        self.cause = self.failures[0].cause
         self.near = Neighbourhood(self.spectrum)
         self._weigh_anew()
 
@@ -269,7 +273,7 @@ class Case:
         n = len(self.failing)
         own = (b for b in whole.breaking if not set(self.failing).isdisjoint(b.tests))
         self.breaking = tuple(replace(b, n_tried=min(b.n_tried, n)) for b in own)
-        self.cause = tuple(dict.fromkeys(b.location for b in self.breaking))
+        self.culprits = tuple(dict.fromkeys(b.location for b in self.breaking))
         for finding in whole.inspections:
             tests, _ = whole.divide(finding.tests)
             is_own = bool(tests) and tests.keys() <= set(self.failing)

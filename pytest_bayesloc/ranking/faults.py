@@ -71,6 +71,7 @@ def fault_of(case: Case) -> Fault:
         flaky=case.flaky,
         spoiled=case.spoiled,
         nearest_call=case.nearest_call,
+        cause=case.cause,
         changed_data=tuple(change.file for change in case.changes.data),
         breaking=case.breaking or tuple(_not_tried(case, ranking)),
         n_candidates=len(case.belief.probabilities),

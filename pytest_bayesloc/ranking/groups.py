@@ -131,6 +131,8 @@ def _single_owners(guards: Mapping[str, Guard]) -> dict[str, Guard]:
 
 def _key(failure: Failure, guard: Guard | None, sources: Sources) -> Hashable | None:
     """Return a key that names the fault of ``failure`` outright, if anything does."""
+    if failure.cause is not None:
+        return failure.cause.key
     if guard is not None:
         return ("guard", guard.function, guard.owner)
     if failure.phase == "collect":

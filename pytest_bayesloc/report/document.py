@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from pytest_bayesloc.domain.bug import BugState, Category, TrialOutcome
+from pytest_bayesloc.domain.cause import CauseKind
 from pytest_bayesloc.domain.evidence import OUTCOMES, Decision
 from pytest_bayesloc.domain.failure import ErrorKind, Origin
 from pytest_bayesloc.domain.fixing import Level
@@ -275,6 +276,29 @@ class SpoiledTestEntry(_Entry):
     n_changed: int
 
 
+class CauseEntry(_Entry):
+    """Why the tests of a fault fail, where that is no mistake in a function.
+
+    Attributes:
+        text: The cause in a sentence.
+        advice: What to do about it; empty if nothing is known.
+        location: The function, test or body that reads or makes what matters.
+        line: Its line there.
+        after: Tests that have to run before, in this order.
+        state: The variable, fixture, file, package or the like; empty if unknown.
+        command: Reproduces the failure, or shows that it goes away; empty if the plain run does.
+    """
+
+    kind: CauseKind
+    text: str
+    advice: str
+    location: LocationEntry | None
+    line: int
+    after: list[str]
+    state: str
+    command: str
+
+
 class NearestCallEntry(_Entry):
     """A call in a failing test beside the passing call whose arguments differ least.
 
@@ -331,6 +355,7 @@ class FaultEntry(_Entry):
         breaking_changes: The changes since then that make its tests fail, to the line.
         spoiled: Those of 'flaky' that fail after certain other tests.
         nearest_call: Of the first suspect; null if no passing call is known.
+        cause: Why its tests fail, where that is no mistake in a function; null if none is known.
     """
 
     failing_tests: Annotated[list[str], Meta(min_length=1)]
@@ -346,6 +371,7 @@ class FaultEntry(_Entry):
     spoiled: list[SpoiledTestEntry]
     nearest_call: NearestCallEntry | None
     breaking_changes: list[BreakingChangeEntry] = []
+    cause: CauseEntry | None = None
 
 
 class TestEntry(_Entry):

@@ -167,6 +167,7 @@ _CLEANED: Mapping[str, Callable[[Any], object]] = {
     "Likelihood": unit,
     "Amount": positive,
     "LocationEntry": _location,
+    "LocationEntry | None": lambda where: where and _location(where),
     "Frames": _frames,
 }
 
@@ -240,6 +241,7 @@ def _fault(fault: Fault) -> doc.FaultEntry:
         test_share=unit(fault.test_share),
         spoiled=[_spoiled(spoiled) for spoiled in fault.spoiled],
         breaking_changes=[entry_of(doc.BreakingChangeEntry, change) for change in fault.breaking],
+        cause=fault.cause and entry_of(doc.CauseEntry, fault.cause),
         nearest_call=near and entry_of(doc.NearestCallEntry, near, values=_values(near.values)),
         ranking=[_row(row) for row in fault.ranking[: doc.MAX_ROWS]],
         history=[

@@ -142,6 +142,9 @@ def _fault(
         also = (f"fault {o.number}: {o.n_tests} failed with {o.headline}" for o in others)
         top.append(Line(f"  the same suspect as in {'; '.join(also)}"))
     verdict = list(_verdict(fault, width))
+    if fault.cause:
+        yield from _caused(fault, top, verdict, width, extent)
+        return
     if not extent.diff:
         yield from [top[0], *verdict, *top[1:]][: extent.lines]
         return
@@ -155,6 +158,25 @@ def _fault(
         reasons = _strong(fault) if is_inspected else []
         yield from _told(fault, reasons, width, extent.lines - len(found) - len(end))
     yield from end
+
+
+def _caused(
+    fault: FaultView, top: Sequence[Line], verdict: Sequence[Line], width: int, extent: Extent
+) -> Iterator[Line]:
+    """Yield the answer where the cause is no mistake in a function; suspects come last."""
+    cause = [Line(part if n == 0 else f"  {part}", HEAD)
+             for n, part in enumerate(wrap(fault.cause, width - 2, N_SPOILED))]  # fmt: skip
+    yield from [top[0], *cause, *top[1:]][: extent.lines]
+    if not extent.diff:
+        return
+    step = next((words for words, command in fault.next_steps if not command), "")
+    if fault.entry["cause"]["advice"]:
+        yield from (Line(f"  {part}") for part in wrap(f"Next, {step}", width - 2, N_HINT))
+    yield from (Line(f"  If not that, {line.text[0].lower()}{line.text[1:]}")
+                for line in verdict[:1])  # fmt: skip
+    if extent.rows:
+        yield from _table(fault, width, extent)
+    yield from _next(fault)
 
 
 def _flags(fault: FaultView, width: int) -> Iterator[Line]:

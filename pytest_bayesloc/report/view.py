@@ -13,6 +13,7 @@ from itertools import accumulate
 from textwrap import dedent
 from typing import TypeAlias
 
+from pytest_bayesloc.domain.cause import ENVIRONMENT
 from pytest_bayesloc.domain.fixing import FIX
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.memory import brief_lines
@@ -118,6 +119,15 @@ class FaultView:
         """Whether every test passes when run again, and none is spoiled by others."""
         fault = self.entry
         return len(fault["flaky"]) == len(fault["failing_tests"]) and not fault["spoiled"]
+
+    @property
+    def cause(self) -> str:
+        """Why its tests fail, where that is no mistake in a function; empty if not known."""
+        cause = self.entry.get("cause")
+        if not cause:
+            return ""
+        kind = "the environment: " if cause["kind"] in ENVIRONMENT else ""
+        return f"Likely cause: {kind}{one_line(cause['text'])}"
 
     @property
     def is_elsewhere(self) -> bool:
@@ -275,6 +285,11 @@ class FaultView:
         is_good = fix is not None and fix["verified"] and fix["patch_file"] and not fix["doubt"]
         if fix is not None and is_good and not fix["applied"]:
             yield "apply this fix", f"git apply {one_line(fix['patch_file'])}"
+        cause = self.entry.get("cause") or {}
+        if cause.get("advice"):
+            yield one_line(cause["advice"]), ""
+        if cause.get("command"):
+            yield "reproduce it", one_line(cause["command"])
         for _, command in self.spoiled:
             yield "reproduce it", command
         if self.rows:
@@ -286,7 +301,12 @@ class FaultView:
             yield f"{'read' if is_sure else 'begin at'} {where}", ""
             if not is_sure and rest:
                 yield f"then {place_of(rest[0])}", ""
-            if fix is None and not first["is_test"] and "fix" not in session["seconds"]:
+            if (
+                fix is None
+                and not cause
+                and not first["is_test"]
+                and "fix" not in session["seconds"]
+            ):
                 yield "search for a fix", "pytest --lf --bayesloc-fix=suggest"
         words = "run it again" if self.is_flaky else "test your change"
         yield words, tests_to_run(fault["failing_tests"][:N_TO_RUN])

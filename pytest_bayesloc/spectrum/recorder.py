@@ -17,6 +17,7 @@ from pytest_bayesloc.spectrum.tracer import ExplanationMute, Tracer
 from pytest_bayesloc.spectrum.validity import variant_of
 
 if TYPE_CHECKING:
+    import warnings
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
     from pytest_bayesloc.spectrum.cache import SpectrumCache
@@ -235,6 +236,14 @@ class Recorder:
         )
         raw["test_code"] = failures.test_code(item, self.files)
         setattr(report, FAILURE_ATTRIBUTE, raw)
+
+    def pytest_warning_recorded(
+        self, warning_message: warnings.WarningMessage, nodeid: str
+    ) -> None:
+        """Note of what coroutines a test made and never awaited."""
+        text = str(warning_message.message)
+        if nodeid and "was never awaited" in text:
+            self.recorded.unawaited.setdefault(nodeid, text)
 
     def _note(self, report: pytest.TestReport) -> None:
         node_id, recorded = report.nodeid, self.recorded

@@ -144,6 +144,7 @@ class RunRecord:
         excused: Per node id of a test that is no evidence, ``skipped`` or ``xfailed``.
         order: Per worker of pytest-xdist (empty: this process), its tests as they ran.
         failures: Per node id of a failing test or of a file that could not be collected.
+        unawaited: Per node id of a test that never awaited a coroutine of its, Python's warning.
         footprints: Executed lines, by the numbers in the rows of windows.
         imported: Per node id of a test file that could be collected, the window of its import.
         is_broken: Whether recording had to be given up.
@@ -160,6 +161,7 @@ class RunRecord:
     excused: dict[str, str] = field(default_factory=dict)
     order: dict[str, dict[str, None]] = field(default_factory=dict)
     failures: dict[str, RawFailure] = field(default_factory=dict)
+    unawaited: dict[str, str] = field(default_factory=dict)
     footprints: list[Footprint] = field(default_factory=list)
     imported: dict[str, int] = field(default_factory=dict)
     is_broken: bool = False

@@ -268,7 +268,7 @@ class _Told:
         self, places: Sequence[Location], patch: InspectionPatch, rerun: Rerun
     ) -> Iterator[Finding]:
         case = self._case
-        case.cause = tuple(dict.fromkeys((*case.cause, *places)))
+        case.culprits = tuple(dict.fromkeys((*case.culprits, *places)))
         known = case.belief.probabilities
         for where in dict.fromkeys(suspect_of(place, known) for place in places):
             case.admit(where)

@@ -30,7 +30,7 @@ class Swallowed(InspectionStrategy):
         yield from ()
         failing = _one_a_function(case.failing)
         usual_s = budget.usual_s * len(failing) / max(1, len(case.errors))
-        if case.cause or usual_s > SHARE * budget.left_s():
+        if case.culprits or usual_s > SHARE * budget.left_s():
             return
         limit_s = LEAST_S + SLOWER * usual_s
         handled: Handled = budget.runner.caught(failing, limit_s=min(budget.limit_s(), limit_s))

@@ -148,7 +148,7 @@ class FollowValues(InspectionStrategy):
     def open(self, case: Case, budget: Budget) -> Iterator[Finding]:
         """Learn who owns what a check refused. It makes no inspection of a single location."""
         yield from ()
-        if case.cause or not budget.left_s():
+        if case.culprits or not budget.left_s():
             return
         flows = self._followed(case, budget)
         fixtures = {where for f in case.failures for where in f.test_locations[1:]}

@@ -1,0 +1,155 @@
+"""Reads off code what it asks the machine for: packages, programs, variables of the environment."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_bayesloc.domain.source import FunctionNode, spans
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+_READS = frozenset({"os.environ.get", "os.getenv", "environ.get", "getenv"})
+_ENVIRONS = frozenset({"os.environ", "environ"})
+
+
+class Optional(NamedTuple):
+    """A package that code can do without.
+
+    Attributes:
+        line: Where it is asked for.
+        names: Those that say whether it is there, and those of what it would have given.
+    """
+
+    package: str
+    line: int
+    names: frozenset[str]
+
+
+def optional_packages(scope: ast.AST) -> Iterator[Optional]:
+    """Yield the packages that ``scope`` imports in a ``try``, or looks for by ``find_spec``."""
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Try) and _catches_import_errors(node):
+            handled = [n for handler in node.handlers for n in handler.body]
+            set_names = _assigned([*node.body, *node.orelse, *handled])
+            for statement in node.body:
+                for package, bound in _imports(statement):
+                    yield Optional(package, statement.lineno, frozenset({*bound, *set_names}))
+        elif isinstance(node, (ast.Assign, ast.If, ast.Return)):
+            value = node.test if isinstance(node, ast.If) else node.value
+            names = frozenset(_assigned([node]) if isinstance(node, ast.Assign) else ())
+            for call in ast.walk(value) if value is not None else ():
+                if package := _looked_for(call):
+                    yield Optional(package.partition(".")[0], node.lineno, names)
+
+
+def _catches_import_errors(node: ast.Try) -> bool:
+    caught = (h.type for h in node.handlers)
+    return any(
+        kind is None or _IMPORT_ERRORS & {n.id for n in ast.walk(kind) if isinstance(n, ast.Name)}
+        for kind in caught
+    )
+
+
+def _imports(statement: ast.stmt) -> Iterator[tuple[str, list[str]]]:
+    """Yield the top-level packages that ``statement`` imports, each with the names it binds."""
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            package = alias.name.partition(".")[0]
+            yield package, [alias.asname or package]
+    elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+        bound = [alias.asname or alias.name for alias in statement.names]
+        yield statement.module.partition(".")[0], bound
+    elif isinstance(statement, ast.Assign):
+        for call in ast.walk(statement.value):
+            if package := _looked_for(call, "import_module"):
+                yield package.partition(".")[0], [*_assigned([statement])]
+
+
+def _looked_for(node: ast.AST, *also: str) -> str:
+    """Return the text that ``find_spec`` or one of ``also`` is called with; empty if none."""
+    if not isinstance(node, ast.Call) or not node.args:
+        return ""
+    name = ast.unparse(node.func).rpartition(".")[2]
+    first = node.args[0]
+    is_text = isinstance(first, ast.Constant) and isinstance(first.value, str)
+    return str(first.value) if is_text and name in {"find_spec", *also} else ""  # type: ignore[attr-defined]
+
+
+def _assigned(statements: list[ast.stmt]) -> set[str]:
+    return {
+        node.id
+        for statement in statements
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def programs(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield each program that ``scope`` looks for on PATH, with the names that hold the answer.
+
+    ``texts`` are constants by name.
+    """
+    for node in ast.walk(scope):
+        value = getattr(node, "value", None) if isinstance(node, ast.Assign) else None
+        held = frozenset(_assigned([node]) if isinstance(node, ast.Assign) else ())
+        for call in ast.walk(value) if value is not None else (node,):
+            if not isinstance(call, ast.Call) or not call.args:
+                continue
+            if ast.unparse(call.func) in {"shutil.which", "which"} and (
+                program := _text_of(call.args[0], texts)
+            ):
+                yield program, held
+
+
+def variables(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """Yield each variable of the environment that ``scope`` reads, with its line."""
+    for node in ast.walk(scope):
+        asked: ast.expr | None = None
+        if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in _READS:
+            asked = node.args[0]
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            asked = node.slice if ast.unparse(node.value) in _ENVIRONS else None
+        if asked is not None and (name := _text_of(asked, texts)):
+            yield name, node.lineno  # type: ignore[attr-defined]
+
+
+def constants(module: ast.AST) -> dict[str, str]:
+    """Return the texts that names are bound to in the body of a module."""
+    return {
+        target.id: node.value.value
+        for node in getattr(module, "body", ())
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def _text_of(node: ast.expr, texts: Mapping[str, str]) -> str:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return texts.get(node.id, "") if isinstance(node, ast.Name) else ""
+
+
+def names_deciding(function: ast.AST, line: int) -> set[str]:
+    """Return the names in the statement at ``line``, and in the conditions around it."""
+    found: list[ast.AST] = []
+    for node in ast.walk(function):
+        if isinstance(node, (ast.If, ast.While)) and spans(node, line):
+            found.append(node.test)
+        elif isinstance(node, ast.stmt) and spans(node, line) and not _holds_others(node):
+            found.append(node)
+    return names_in(found)
+
+
+def _holds_others(node: ast.stmt) -> bool:
+    return isinstance(node, (FunctionNode, ast.ClassDef)) or bool(getattr(node, "body", ()))
+
+
+def names_in(nodes: list[ast.AST]) -> set[str]:
+    """Return the plain names that ``nodes`` mention."""
+    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}

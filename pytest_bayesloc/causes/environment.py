@@ -1,0 +1,334 @@
+"""Causes that a failure itself tells: something is missing where the tests run.
+
+A package, a program, a variable, a service, a file, or a name that only another version has.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.causes.asked import (
+    Optional,
+    constants,
+    names_deciding,
+    names_in,
+    optional_packages,
+    programs,
+    variables,
+)
+from pytest_bayesloc.domain.cause import Cause, CauseKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from pytest_bayesloc.domain.failure import Failure, Frame
+    from pytest_bayesloc.domain.source import Unit
+    from pytest_bayesloc.spectrum.sources import Sources
+
+_NO_MODULE = re.compile(r"^No module named '([\w.]+)'")
+_NO_FILE = re.compile(r"\[Errno 2\] No such file or directory: '([^']*)'")
+_NO_ACCESS = re.compile(r"\[Errno (?:13|1|28|30)\] ([\w -]+?)(?: on device)?(?:: '([^']*)'|$)")
+_UNREACHABLE = re.compile(
+    r"Connection refused|Name or service not known|Temporary failure in name resolution"
+    r"|nodename nor servname|No address associated|Network is unreachable|No route to host"
+)
+_SERVES = re.compile(r"\b(?:HTTPServer|TCPServer|UDPServer|start_server|create_server|listen)\(")
+_NOT_FOUND = re.compile(r"(?:^|[\s:'\"])([\w.+-]+): (?:command )?not found")
+_STARTS = ("subprocess.py", "base_events.py")  # of the standard library
+_FILE_ERRORS = frozenset({"FileNotFoundError", "PermissionError", "OSError"})
+
+
+def _is_importable(name: str) -> bool:
+    try:
+        return name in sys.modules or find_spec(name) is not None
+    except (ImportError, ValueError, AttributeError):
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """What is there where the tests run.
+
+    Attributes:
+        rootdir: Absolute path of the project.
+        folder: Absolute path of the folder that pytest was started in.
+        variables: Of the environment.
+        has_package: Whether a top-level package can be imported.
+        find_program: The path of a command; None if there is none.
+    """
+
+    rootdir: str
+    folder: str
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    has_package: Callable[[str], bool] = _is_importable
+    find_program: Callable[[str], str | None] = shutil.which
+
+    @cached_property
+    def declared(self) -> str:
+        """The text of the files in which the project names what it needs, in lower case."""
+        names = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "tox.ini")
+        paths = [Path(self.rootdir, name) for name in names]
+        paths += [*Path(self.rootdir).glob("*requirements*.txt")]
+        texts = (p.read_text("utf-8", "replace") for p in paths if p.is_file())
+        return "\n".join(texts).lower().replace("_", "-")
+
+    def declares(self, package: str) -> bool:
+        """Whether the project names ``package`` as one that it needs."""
+        name = re.escape(package.lower().replace("_", "-"))
+        return re.search(rf"(?<![\w-]){name}(?![\w-])", self.declared) is not None
+
+
+class EnvironmentCauses:
+    """Finds what is missing on a ``machine`` by what failures say, and by the code they name."""
+
+    def __init__(self, sources: Sources, machine: Machine) -> None:
+        self._sources = sources
+        self._machine = machine
+
+    def cause_of(self, failure: Failure) -> Cause | None:
+        """Return the cause of ``failure``; None where nothing speaks for one of these."""
+        ways = (
+            self._missing_module,
+            self._guarded_package,
+            self._missing_program,
+            self._missing_variable,
+            self._missing_file,
+            self._missing_service,
+        )
+        return next((cause for way in ways if (cause := way(failure)) is not None), None)
+
+    # -- packages
+
+    def _missing_module(self, failure: Failure) -> Cause | None:
+        """A module that is no file of the project, and not misspelt, can't be imported."""
+        found = _NO_MODULE.match(failure.message)
+        frame = failure.raise_frame
+        if found is None or frame is None:
+            return None
+        package = found[1].partition(".")[0]
+        if self._machine.has_package(package) or self._sources.module(package):
+            return None
+        is_optional = any(package == other.package for other in self._optional(frame.file))
+        if not is_optional and not self._machine.declares(package):
+            return None
+        return self._package(package, frame, frame.line)
+
+    def _guarded_package(self, failure: Failure) -> Cause | None:
+        """A package was not there when a file asked for it, and code that needs it ran."""
+        for frame in self._own_frames(failure):
+            unit = self._unit(frame)
+            if unit is None:
+                continue
+            near, every = names_deciding(unit.node, frame.line), names_in([unit.node])
+            for file, optional in self._known_to(frame.file):
+                is_told = _mentions(failure.message, optional.package)
+                if optional.names & (every if is_told else near):
+                    return self._package(optional.package, frame, optional.line, file)
+        return None
+
+    def _package(self, package: str, frame: Frame, line: int, file: str = "") -> Cause:
+        where = f"{file or frame.file}:{line}"
+        return self._cause(
+            CauseKind.PACKAGE,
+            f"the package {package} is not installed ({where} asks for it)",
+            f"install {package}, or skip such tests: pytest.importorskip({package!r})",
+            frame,
+            state=package,
+        )
+
+    def _known_to(self, file: str) -> Iterator[tuple[str, Optional]]:
+        """Yield what ``file`` can do without, then what files that it imports from can."""
+        yield from ((file, optional) for optional in self._optional(file))
+        source = self._sources.map(file)
+        for node in [] if source is None else ast.walk(source.module.node):
+            if isinstance(node, ast.ImportFrom):
+                yield from self._of_import(file, node)
+
+    def _of_import(self, file: str, node: ast.ImportFrom) -> Iterator[tuple[str, Optional]]:
+        parts = Path(file).with_suffix("").parts[: -node.level] if node.level else ()
+        body = self._sources.module(".".join([*parts, *filter(None, [node.module])]))
+        known = {alias.name: alias.asname or alias.name for alias in node.names}
+        if body is None:
+            return
+        for package, line, names in self._optional(body.file):
+            if own := frozenset(known[name] for name in names if name in known):
+                yield body.file, Optional(package, line, own)
+
+    def _optional(self, file: str) -> list[Optional]:
+        """List the packages that ``file`` can do without, and that are not there."""
+        source = self._sources.map(file)
+        found = [] if source is None else optional_packages(source.module.node)
+        return [o for o in found if not self._machine.has_package(o.package)]
+
+    # -- programs
+
+    def _missing_program(self, failure: Failure) -> Cause | None:
+        frame = failure.raise_frame
+        if frame is None:
+            return None
+        program = self._not_started(failure) or self._not_found(failure)
+        if not program:
+            return None
+        return self._cause(
+            CauseKind.PROGRAM,
+            f"the program {program} is not on PATH ({frame.file}:{frame.line} asks for it)",
+            f"install {program}, or skip such tests where shutil.which({program!r}) is None",
+            frame,
+            state=program,
+        )
+
+    def _not_started(self, failure: Failure) -> str:
+        """Return the command that a process could not be made of, by the innermost frame."""
+        told = _NO_FILE.search(failure.message)
+        innermost = failure.frames[-1] if failure.frames else None
+        if told is None or innermost is None or not innermost.file.endswith(_STARTS):
+            command = _NOT_FOUND.search(failure.message)
+            return command[1] if command and not self._machine.find_program(command[1]) else ""
+        name = told[1]
+        is_missing = os.sep not in name and not self._machine.find_program(name)
+        return name if is_missing else ""
+
+    def _not_found(self, failure: Failure) -> str:
+        """Return the command that ``shutil.which`` looked for in vain, right around a failure."""
+        for frame in self._own_frames(failure):
+            source, unit = self._sources.map(frame.file), self._unit(frame)
+            if source is None or unit is None:
+                continue
+            module = source.module.node
+            found = (*programs(unit.node, constants(module)), *programs(module, constants(module)))
+            for program, names in found:
+                is_told = _mentions(failure.message, program)
+                if not self._machine.find_program(program) and (
+                    is_told or names & names_deciding(unit.node, frame.line)
+                ):
+                    return program
+        return ""
+
+    # -- variables
+
+    def _missing_variable(self, failure: Failure) -> Cause | None:
+        frame = failure.raise_frame
+        if frame is None:
+            return None
+        name = self._unset(failure) or self._unset_nearby(failure, frame)
+        if not name or name in self._machine.variables:
+            return None
+        return self._cause(
+            CauseKind.VARIABLE,
+            f"the environment variable {name} is not set ({frame.file}:{frame.line} reads it)",
+            f"set {name} where tests run, or in the test: monkeypatch.setenv({name!r}, ...)",
+            frame,
+            state=name,
+        )
+
+    def _unset(self, failure: Failure) -> str:
+        """Return the variable that ``os.environ[...]`` could not find."""
+        frames = failure.frames
+        is_asked = any(Path(f.file).name == "os.py" and "__getitem__" in f.name for f in frames)
+        return failure.message.strip("'\"") if is_asked and failure.exc_type == "KeyError" else ""
+
+    def _unset_nearby(self, failure: Failure, frame: Frame) -> str:
+        """Return a variable that the failing function asks for, and that the message names."""
+        source, unit = self._sources.map(frame.file), self._unit(frame)
+        if source is None or unit is None:
+            return ""
+        read = (name for name, _ in variables(unit.node, constants(source.module.node)))
+        return next((name for name in read if _mentions(failure.message, name)), "")
+
+    # -- files and services
+
+    def _missing_file(self, failure: Failure) -> Cause | None:
+        frame = failure.raise_frame
+        if frame is None or failure.exc_type not in _FILE_ERRORS:
+            return None
+        if told := _NO_FILE.search(failure.message):
+            return self._not_there(told[1], frame)
+        if told := _NO_ACCESS.search(failure.message):
+            path = told[2] or ""
+            return self._outside(path, f"{told[1].strip().lower()}", frame) if path else None
+        return None
+
+    def _not_there(self, path: str, frame: Frame) -> Cause | None:
+        machine = self._machine
+        if Path(path).is_absolute():
+            return self._outside(path, "does not exist", frame)
+        homes = (Path(machine.rootdir), Path(machine.rootdir, frame.file).parent)
+        home = next((home for home in homes if (home / path).exists()), None)
+        if home is None or Path(machine.folder).resolve() == home.resolve():
+            return None
+        start = os.path.relpath(home, machine.rootdir)
+        start = "the project's folder" if start == "." else start
+        return self._cause(
+            CauseKind.WORKING_DIRECTORY,
+            f"{frame.file}:{frame.line} opens {path} relative to the working directory, "
+            f"and it lies in {start}",
+            "make the path absolute by __file__, or run pytest from there",
+            frame,
+            state=path,
+        )
+
+    def _outside(self, path: str, what: str, frame: Frame) -> Cause | None:
+        """Return the cause for an absolute path that belongs to the machine."""
+        real = os.path.realpath(path)
+        mine = [self._machine.rootdir, tempfile.gettempdir()]
+        if any(_is_below(real, os.path.realpath(folder)) for folder in mine):
+            return None
+        return self._cause(
+            CauseKind.FILE,
+            f"{path} {what} on this machine ({frame.file}:{frame.line} opens it)"
+            if what == "does not exist"
+            else f"{what} for {path} ({frame.file}:{frame.line} opens it)",
+            "let the test make its own file (tmp_path), and the code take its path",
+            frame,
+            state=path,
+        )
+
+    def _missing_service(self, failure: Failure) -> Cause | None:
+        frame, said = failure.raise_frame, _UNREACHABLE.search(failure.message)
+        if frame is None or said is None:
+            return None
+        texts = (self._sources.read(f.file) or "" for f in self._own_frames(failure))
+        if any(map(_SERVES.search, texts)):
+            return None  # the tests have a server of their own
+        return self._cause(
+            CauseKind.SERVICE,
+            f"what {frame.file}:{frame.line} connects to does not answer: {said[0].lower()}",
+            "start that service, or have the test replace the connection",
+            frame,
+        )
+
+    # -- shared
+
+    def _own_frames(self, failure: Failure) -> list[Frame]:
+        """List the frames in the project, innermost first."""
+        return [frame for frame in failure.every_frame if frame.in_app][::-1]
+
+    def _unit(self, frame: Frame) -> Unit | None:
+        source = self._sources.map(frame.file)
+        return None if source is None else source.unit_of_code(frame.first_line, frame.name)
+
+    def _cause(
+        self, kind: CauseKind, text: str, advice: str, frame: Frame, state: str = ""
+    ) -> Cause:
+        where = self._sources.locate_frame(frame)
+        return Cause(
+            kind=kind, text=text, advice=advice, location=where, line=frame.line, state=state
+        )
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _mentions(text: str, word: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None

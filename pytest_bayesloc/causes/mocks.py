@@ -1,0 +1,184 @@
+"""Causes in how a test replaces what the code uses: a name that the code does not look up there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_bayesloc.domain.cause import Cause, CauseKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.source import Unit
+    from pytest_bayesloc.spectrum.sources import Sources
+
+_NO_ATTRIBUTE = re.compile(r"<(?:module|class) '?([\w.]+)'?.*> does not have the attribute '(\w+)'")
+_NOT_REAL = re.compile(r"Mock object has no attribute '(\w+)'|'?(\w+)'? is not a valid assertion")
+_NO_COROUTINE = re.compile(r"can't be used in 'await' expression|can't be awaited")
+_MOCK = re.compile(r"<(?:Magic|Async|NonCallable)*Mock (?:name='([^']+)' )?(?:spec='\w+' )?id=")
+_MAKES_MOCKS = re.compile(r"\b(?:mock|mocker|patch|Mock|MagicMock|monkeypatch)\b")
+
+
+class Patch(NamedTuple):
+    """A name that a test replaces: in a module or class, by its dotted name, at a line."""
+
+    owner: str
+    name: str
+    line: int
+
+    @property
+    def target(self) -> str:
+        """As ``mock.patch`` takes it."""
+        return f"{self.owner}.{self.name}"
+
+
+class MockCauses:
+    """Finds tests whose replacements don't replace what the code uses.
+
+    ``executed`` are the functions of the code that a test executes.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+
+    def cause_of(self, failure: Failure, executed: Iterable[Location]) -> Cause | None:
+        """Return the cause of ``failure``; None where its mocks are not known to be wrong."""
+        units = [found[1] for w in failure.test_locations if (found := self._sources.unit(w))]
+        if not units:
+            return None
+        functions = [where for where in executed if not where.is_test]
+        for unit in units:
+            for patch in self._patches(unit):
+                if cause := self._elsewhere(failure, unit, patch, functions):
+                    return cause
+        return self._told(failure, units[0])
+
+    # -- a target that the code does not look up
+
+    def _elsewhere(
+        self, failure: Failure, unit: Unit, patch: Patch, functions: list[Location]
+    ) -> Cause | None:
+        """Return the cause if executed code holds the patched function by a name of its own."""
+        home = self._sources.module(patch.owner)
+        real = [w for w in functions if home and w.file == home.file and w.qualname == patch.name]
+        if home is not None and not real:
+            return None
+        for file in dict.fromkeys(where.file for where in functions):
+            own = [where for where in functions if where.file == file]
+            if name := self._imported_as(file, patch, own):
+                right = f"{_dotted(file)}.{name}"
+                test = failure.node_id.rpartition("::")[2]
+                return Cause(
+                    kind=CauseKind.MOCK,
+                    text=f"{test} patches {patch.target} ({unit.location.file}:{patch.line}), "
+                    f"and {file} has imported {patch.name} before: it calls the real one",
+                    advice=f"patch the name where it is used: {right}",
+                    location=unit.location,
+                    line=patch.line,
+                    state=right,
+                )
+        return None
+
+    def _imported_as(self, file: str, patch: Patch, functions: list[Location]) -> str:
+        """Return the name of what ``patch`` replaces in ``file``, if a function there uses it."""
+        source = self._sources.map(file)
+        body = getattr(source.module.node, "body", ()) if source is not None else ()
+        for node in body:
+            if not isinstance(node, ast.ImportFrom) or _module(file, node) != patch.owner:
+                continue
+            for alias in node.names:
+                name = alias.asname or alias.name
+                if alias.name == patch.name and any(
+                    re.search(rf"\b{name}\b", self._sources.own_text(where)) for where in functions
+                ):
+                    return name
+        return ""
+
+    def _patches(self, unit: Unit) -> Iterator[Patch]:
+        """Yield what a test or fixture replaces, also by decorators, and those of its class."""
+        outer = [o.node for o in unit.enclosing[:-1] if isinstance(o.node, ast.ClassDef)]
+        decorators = [d for node in outer for d in node.decorator_list]
+        source = self._sources.map(unit.location.file)
+        modules = _modules(source.module.node) if source is not None else {}
+        for node in (n for top in (*decorators, unit.node) for n in ast.walk(top)):
+            if isinstance(node, ast.Call) and (found := _replaced(node, modules)):
+                yield Patch(*found, node.lineno)
+
+    # -- what the failure says
+
+    def _told(self, failure: Failure, unit: Unit) -> Cause | None:
+        text, message = self._sources.own_text(unit.location), failure.message
+        test = failure.node_id.rpartition("::")[2]
+        if found := _NO_ATTRIBUTE.search(message):
+            said = f"{test} patches {found[1]}.{found[2]}, which does not exist"
+            advice = "patch a name that the code has"
+        elif found := _NOT_REAL.search(message):
+            said = f"{test} asks a mock for {found[1] or found[2]}, which the real object has not"
+            advice = "name an attribute of the real object"
+        elif _MAKES_MOCKS.search(text) and _NO_COROUTINE.search(message):
+            said = f"{test} replaces a coroutine function by one whose result can't be awaited"
+            advice = "use mock.AsyncMock there"
+        elif found := _MOCK.search(message):
+            what = found[1] or "a mock"
+            said = f"{test} does not say what {what} gives: the code got a mock for a value"
+            advice = f"give {what} the value that the code expects (return_value), or use autospec"
+        else:
+            return None
+        return Cause(
+            kind=CauseKind.MOCK,
+            text=said,
+            advice=advice,
+            location=unit.location,
+            line=unit.location.start_line,
+        )
+
+
+def _replaced(call: ast.Call, modules: dict[str, str]) -> tuple[str, str] | None:
+    """Return the dotted owner and the name that ``call`` replaces, if it is a patch."""
+    named = ast.unparse(call.func)
+    first, *rest = call.args or (None,)
+    text = first.value if isinstance(first, ast.Constant) else None
+    if named.endswith(("patch", "setattr")) and isinstance(text, str) and "." in text:
+        owner, _, name = text.rpartition(".")
+        return owner, name
+    second = rest[0].value if rest and isinstance(rest[0], ast.Constant) else None
+    if named.endswith(("patch.object", "setattr")) and isinstance(second, str) and first:
+        start, *more = ast.unparse(first).split(".")
+        if start in modules:
+            return ".".join([modules[start], *more]), second
+    return None
+
+
+def _modules(module: ast.AST) -> dict[str, str]:
+    """Return what names of a test file may be modules, dotted."""
+    found = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            found.update({a.asname: a.name for a in node.names if a.asname})
+            plain = [a.name.partition(".")[0] for a in node.names if not a.asname]
+            found.update(dict(zip(plain, plain, strict=True)))
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.update({a.asname or a.name: f"{node.module}.{a.name}" for a in node.names})
+    return found
+
+
+def _module(file: str, node: ast.ImportFrom) -> str:
+    """Return the dotted name of the module that ``node``, of ``file``, imports from."""
+    if not node.level:
+        return node.module or ""
+    package = _dotted(file).split(".")
+    is_package = PurePosixPath(file).name == "__init__.py"
+    keep = len(package) - node.level + is_package
+    return ".".join([*package[:keep], *filter(None, [node.module])])
+
+
+def _dotted(file: str) -> str:
+    """Return the name under which ``file`` is imported, as far as its path tells."""
+    path = PurePosixPath(file).with_suffix("")
+    parts = path.parts[1:] if path.parts[0] == "src" else path.parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

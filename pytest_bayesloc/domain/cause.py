@@ -1,0 +1,83 @@
+"""What makes tests fail beside a mistake in a function: the world around, other tests, chance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.domain.location import Location
+
+
+class CauseKind(str, Enum):
+    """The sorts of causes; the values are those of the JSON result."""
+
+    PACKAGE = "package"
+    PROGRAM = "program"
+    VARIABLE = "variable"
+    SERVICE = "service"
+    FILE = "file"
+    VERSION = "version"
+    WORKING_DIRECTORY = "working-directory"
+    MOCK = "mock"
+    NEVER_AWAITED = "never-awaited"
+    POLLUTED = "polluted"
+    NEEDS_ANOTHER_TEST = "needs-another-test"
+    HASH_ORDER = "hash-order"
+    LISTING_ORDER = "listing-order"
+    RANDOM = "random"
+    CLOCK = "clock"
+    TIME_ZONE = "time-zone"
+    LOCALE = "locale"
+    SLOWNESS = "slowness"
+    RACE = "race"
+    CHANCE = "chance"
+
+
+#: Causes outside the code, the tests and their order.
+ENVIRONMENT = frozenset(
+    {
+        CauseKind.PACKAGE,
+        CauseKind.PROGRAM,
+        CauseKind.VARIABLE,
+        CauseKind.SERVICE,
+        CauseKind.FILE,
+        CauseKind.VERSION,
+        CauseKind.WORKING_DIRECTORY,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Why some tests fail, where no function is at fault.
+
+    Attributes:
+        text: The cause in a sentence without a full stop.
+        advice: What to do about it, as words that follow "Next,"; empty if nothing is known.
+        location: The function, test or body that reads or makes what matters; None if unknown.
+        line: Its line there; 0 if unknown.
+        after: Node ids of the tests that have to run before, in this order.
+        state: The variable, fixture or file that they leave changed; empty if unknown.
+        command: Reproduces the failure, or shows that it goes away; empty if the plain run does.
+    """
+
+    kind: CauseKind
+    text: str
+    advice: str = ""
+    location: Location | None = None
+    line: int = 0
+    after: tuple[str, ...] = ()
+    state: str = ""
+    command: str = ""
+
+    @property
+    def is_repairable(self) -> bool:
+        """Whether an edit of the code that the tests execute may remove it."""
+        return self.kind is CauseKind.NEVER_AWAITED
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The same for failures with one cause."""
+        return (self.kind, self.location, self.state or self.text, self.after)

@@ -1,0 +1,48 @@
+"""Finds causes of failures beside mistakes in functions: first what failures tell themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.causes.awaits import never_awaited
+from pytest_bayesloc.causes.environment import EnvironmentCauses, Machine
+from pytest_bayesloc.causes.mocks import MockCauses
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_bayesloc.domain.cause import Cause
+    from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.spectrum import Spectrum
+    from pytest_bayesloc.pipeline.context import Context
+
+
+MAX_FAILURES = 200  # whose causes are looked for
+
+
+def with_causes(
+    context: Context, spectrum: Spectrum, failures: Sequence[Failure]
+) -> tuple[Failure, ...]:
+    """Return ``failures`` with the causes that they and the code tell without any re-run."""
+    folder = str(context.config.invocation_params.dir)
+    environment = EnvironmentCauses(
+        context.sources, Machine(rootdir=str(context.rootdir), folder=folder)
+    )
+    mocks = MockCauses(context.sources)
+    unawaited = context.recorder.recorded.unawaited
+
+    def cause_of(failure: Failure) -> Cause | None:
+        test = spectrum.bitset([failure.node_id])
+        executed = [where for where, tests in spectrum.executed.items() if tests & test]
+        if cause := mocks.cause_of(failure, executed):
+            return cause
+        if warned := unawaited.get(failure.node_id):
+            places = (*executed, *failure.test_locations)
+            units = (found[1] for w in places if (found := context.sources.unit(w)) is not None)
+            if cause := never_awaited(warned, units):
+                return cause
+        return environment.cause_of(failure)
+
+    looked_at, rest = failures[:MAX_FAILURES], failures[MAX_FAILURES:]
+    return (*(replace(f, cause=cause_of(f)) for f in looked_at), *rest)
