@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence, Outcome
-    from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.domain.inspection import Change, InspectionPatch
     from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.domain.recording import AskedPattern, HandledError, ValueFlow
     from pytest_bayesloc.inspection.strategy import Budget
@@ -293,9 +293,15 @@ class _Fails:
         del tests, limit_s
         return {}
 
-    def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
+    def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:
         del tests, limit_s
-        return {}
+        return ()
+
+    def restored(
+        self, tests: Sequence[str], names: Sequence[str], *, limit_s: float
+    ) -> tuple[TestRun, Mapping[str, Sequence[Change]]]:
+        del names, limit_s
+        return TestRun(verdict=Verdict.NOT_RUN), dict.fromkeys(tests[:0], ())
 
     def cancel(self) -> None:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.source import lines_of
@@ -122,6 +122,10 @@ class InspectionPatch:
 
 
 CAPTURED = "\n-- Captured "  # stands before what was captured in the output of a test
+
+
+#: A part of a shared variable that changed: its path, its text before, and now.
+Change: TypeAlias = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
+    from pytest_bayesloc.domain.inspection import Change, InspectionPatch, Rerun, TestRun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import AskedPattern, HandledError, Recording, ValueFlow
 
@@ -202,11 +202,21 @@ class Runner(Protocol):
         Nothing is known where patterns are not watched.
         """
 
-    def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
-        """Run ``tests`` in this order; return a digest of each shared variable before the last one.
+    def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:
+        """Run ``tests`` in this order; name the shared variables that differ before the last one.
 
         Returns:
-            By ``file::module.variable``, or ``::os.environ['NAME']``; empty if that is not known.
+            ``file::module.variable``, ``file::fixture NAME``, ``::os.environ['NAME']``, or
+            ``::the working directory`` and the like; empty if that is not known.
+        """
+
+    def restored(
+        self, tests: Sequence[str], names: Sequence[str], *, limit_s: float
+    ) -> tuple[TestRun, Mapping[str, Sequence[Change]]]:
+        """Run ``tests``, the last one with shared variables as they were before the first.
+
+        Returns:
+            How the last one went, and what had changed of the variables.
         """
 
     def cancel(self) -> None:

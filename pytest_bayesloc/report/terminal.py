@@ -166,7 +166,8 @@ def _caused(
     """Yield the answer where the cause is no mistake in a function; suspects come last."""
     cause = [Line(part if n == 0 else f"  {part}", HEAD)
              for n, part in enumerate(wrap(fault.cause, width - 2, N_SPOILED))]  # fmt: skip
-    yield from [top[0], *cause, *top[1:]][: extent.lines]
+    loop = [line for text in fault.loop[:1] for line in _wrapped(text, width)]
+    yield from [top[0], *cause, *loop][: extent.lines]
     if not extent.diff:
         return
     step = next((words for words, command in fault.next_steps if not command), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+from functools import partial
 from itertools import pairwise
 from math import inf
 from traceback import walk_tb
@@ -13,10 +14,10 @@ import pytest
 
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
-from pytest_bayesloc.rerun.contents import shared_state
 from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
 from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, put_value
 from pytest_bayesloc.rerun.handled import HandledErrors
+from pytest_bayesloc.rerun.shared import KeptState, SharedFixtures, changed_state, shared_state
 from pytest_bayesloc.rerun.swap import (
     DataOverlay,
     Overlay,
@@ -127,7 +128,7 @@ class Child:
         self._tracer: CallTracer | None = None
         self._recorders: dict[str, Recorder] = {}  # by the name of what they note of a test
         self._sides: Sides | None = None
-        self._name_of: Callable[[str], str] | None = None  # of files whose state is wanted
+        self._before_last: Callable[[pytest.Item], None] = lambda _: None
         self._reports: list[pytest.TestReport] = []
         self._overlays: list[Overlay | DataOverlay] = []
         self._n_swapped = 0
@@ -174,7 +175,33 @@ class Child:
         if "asked" in request and watches:
             self._recorders["asked"] = watches[0]
         if "state" in request:
-            self._name_of = FileNames(root, request["state"]).name
+            name_of = FileNames(root, request["state"]).name
+            fixtures = SharedFixtures(name_of)
+            plugins.register(fixtures, "bayesloc-fixtures")
+            if "restored" in request:
+                kept = KeptState(request["restored"], name_of)
+                self._before_last = partial(self._restore, request["restored"], kept, fixtures)
+            else:
+                before = shared_state(name_of)
+                self._before_last = partial(self._tell_state, before, name_of, fixtures)
+
+    def _tell_state(
+        self,
+        before: Mapping[str, str],
+        name_of: Callable[[str], str],
+        fixtures: SharedFixtures,
+        item: pytest.Item,  # noqa: ARG002 - the last one
+    ) -> None:
+        changed = changed_state(before, shared_state(name_of))
+        self._send({"state": [*fixtures.changes(), *changed]})
+
+    def _restore(
+        self, names: Sequence[str], kept: KeptState, fixtures: SharedFixtures, item: pytest.Item
+    ) -> None:
+        changes = {**kept.changes(), **fixtures.changes()}
+        self._send({"changed": {name: changes[name] for name in names if name in changes}})
+        kept.restore()
+        fixtures.restore(names, item)
 
     def _reachable(self) -> FunctionIndex:
         return functions_by_file() if self._functions is None else self._functions
@@ -264,8 +291,8 @@ class Child:
         self._frames = []
         if self._sides is not None:
             self._sides.texts = []
-        if self._name_of is not None and following is None:
-            self._send({"state": shared_state(self._name_of)})
+        if following is None:
+            self._before_last(item)
         self._send({"start": item.nodeid})
         for recorder in self._recorders.values():
             recorder.start()

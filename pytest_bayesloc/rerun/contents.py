@@ -1,17 +1,9 @@
-"""Looks into objects, and into the state that tests share, without running code of theirs.
-
-The variables of modules and classes are told apart by what plain values hold, and by the identity
-of all else, which is the same in each process that a server forks.
-"""
+"""Looks into objects without running code of theirs."""
 
 from __future__ import annotations
 
 import builtins
-import hashlib
-import os
-import sys
 from collections import OrderedDict, defaultdict, deque
-from functools import lru_cache
 from itertools import islice
 from types import (
     BuiltinFunctionType,
@@ -23,7 +15,7 @@ from types import (
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
 
 MAX_ATTRIBUTES = 50
@@ -36,19 +28,19 @@ SMALL = 256  # Python keeps one object of each integer up to here
 
 Contents = dict[Any, Any]  # per attribute, index or key, the value
 
-_SEQUENCES = (list, tuple, deque)
-_SETS = (set, frozenset)
+SEQUENCES = (list, tuple, deque)
+SETS = (set, frozenset)
 # Equal to dict before 3.15, where the other one is built in.
 _FROZEN_DICT: Any = getattr(builtins, "frozendict", dict)
-_MAPPINGS = (dict, defaultdict, OrderedDict, _FROZEN_DICT)
-_CONTAINERS = (*_SEQUENCES, *_SETS, *_MAPPINGS)
+MAPPINGS = (dict, defaultdict, OrderedDict, _FROZEN_DICT)
+_CONTAINERS = (*SEQUENCES, *SETS, *MAPPINGS)
 _UNSET = object()
-_ATOMS = (type(None), bool, int, float, complex, str, bytes)
+ATOMS = (type(None), bool, int, float, complex, str, bytes)
 _CLOSED = (ModuleType, FunctionType, BuiltinFunctionType)
 _KEYS = (str, int)  # others may have an ``__eq__`` of their own
 # Of ``type`` itself: a metaclass of the project may have its own.
 _mro = type.__dict__["__mro__"].__get__
-_namespace = type.__dict__["__dict__"].__get__
+namespace_of = type.__dict__["__dict__"].__get__
 _qualname = type.__dict__["__qualname__"].__get__
 _layouts: dict[type, tuple[Callable[..., Any] | None, tuple[tuple[str, Any], ...]]] = {}
 
@@ -57,9 +49,9 @@ def contents_of(value: object) -> Contents | None:
     """Return the attributes or elements of ``value``, as far as it has any, capped."""
     kind: Any = type(value)
     held: Any = value
-    if kind in _SEQUENCES or kind in _SETS:
+    if kind in SEQUENCES or kind in SETS:
         return dict(enumerate(islice(held, MAX_ELEMENTS)))
-    if kind in _MAPPINGS:
+    if kind in MAPPINGS:
         pairs = enumerate(islice(kind.items(held), MAX_ELEMENTS))
         return {key if type(key) in _KEYS else f"#{n}": child for n, (key, child) in pairs}
     read, slots = _layouts.get(kind) or _layout(kind)
@@ -86,9 +78,9 @@ def parts_of(value: object) -> Iterator[tuple[str, str]]:
 
 def _parts(value: object, path: str, depth: int) -> Iterator[tuple[str, str]]:
     kind: Any = type(value)
-    held = None if kind in _ATOMS or depth == 0 else contents_of(value)
+    held = None if kind in ATOMS or depth == 0 else contents_of(value)
     yield path, _text(value)
-    if kind in _SETS:
+    if kind in SETS:
         return
     for key, child in (held or {}).items():
         if kind in _CONTAINERS:
@@ -103,7 +95,7 @@ def _text(value: Any) -> str:  # noqa: ANN401 - any object
     kind = type(value)
     if kind in _CONTAINERS and not value:
         return repr(value)
-    if kind in _SETS and len(value) <= MAX_ELEMENTS and all(type(item) in _ATOMS for item in value):
+    if kind in SETS and len(value) <= MAX_ELEMENTS and all(type(item) in ATOMS for item in value):
         text = ", ".join(sorted(map(repr, value)))
         return f"{{{text}}}" if len(text) <= MAX_TEXT else f"set of {len(value)}"
     if kind in _CONTAINERS:
@@ -112,7 +104,7 @@ def _text(value: Any) -> str:  # noqa: ANN401 - any object
         return f"{_qualname(kind)} of {len(value)} characters"
     if kind is int and value.bit_length() > MAX_TEXT:
         return "int"  # Python refuses to write the longest ones
-    return repr(value) if kind in _ATOMS else str(_qualname(kind))
+    return repr(value) if kind in ATOMS else str(_qualname(kind))
 
 
 def _in_slot(slot: Any, value: object) -> object:  # noqa: ANN401
@@ -127,7 +119,7 @@ def _layout(kind: type) -> tuple[Callable[..., Any] | None, tuple[tuple[str, Any
     read, slots = None, []
     if not issubclass(_mro(kind)[0], type) and kind not in _CLOSED:
         for base in _mro(kind):
-            own = _namespace(base)
+            own = namespace_of(base)
             descriptor = own.get("__dict__")
             if read is None and type(descriptor) is GetSetDescriptorType:
                 read = descriptor.__get__
@@ -155,73 +147,3 @@ def is_shared(value: object) -> bool:
     if kind in (tuple, frozenset):
         return not value
     return value is None or kind is bool or kind is FunctionType or issubclass(kind, type)
-
-
-MAX_STATE_DEPTH = 5
-MAX_STATE_PARTS = 2_000  # of one variable
-_OF_PYTEST = "PYTEST_CURRENT_TEST"
-_SIZED: tuple[type, ...] = (dict, list, tuple, *_SETS)
-_Cached = type(lru_cache(len))
-
-
-def shared_state(name_of: Callable[[str], str]) -> dict[str, str]:
-    """Return a digest for each variable of the project's modules and of their classes.
-
-    Args:
-        name_of: Names a file of the project or its tests; empty for any other.
-
-    Returns:
-        By ``file::module.variable``, or ``::os.environ['NAME']``.
-    """
-    state = {
-        f"::os.environ[{name!r}]": _digest(value)
-        for name, value in os.environ.items()
-        if name != _OF_PYTEST
-    }
-    for name, module in list(sys.modules.items()):
-        # Some put another object in the place of their module: it may run code when asked.
-        path = vars(module).get("__file__") if type(module) is ModuleType else None
-        if type(path) is str and (file := name_of(path)):
-            state.update(_variables(f"{file}::{name}", vars(module), name))
-    return state
-
-
-def _variables(
-    prefix: str, namespace: Mapping[str, object], module: str
-) -> Iterator[tuple[str, str]]:
-    for name, value in list(namespace.items()):
-        if type(name) is not str or (name.startswith("__") and name.endswith("__")):
-            continue
-        yield f"{prefix}.{name}", _digest(value)
-        if issubclass(type(value), type) and prefix.endswith(f"::{module}"):
-            own = _namespace(value)
-            home = own.get("__module__")
-            if type(home) is str and home == module:
-                yield from _variables(f"{prefix}.{name}", own, module)
-
-
-def _digest(value: object) -> str:
-    parts: list[str] = []
-    _describe(value, parts, MAX_STATE_DEPTH)
-    return hashlib.blake2s("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _describe(value: Any, parts: list[str], depth: int) -> None:  # noqa: ANN401 - any object
-    kind = type(value)
-    held = None if kind in _ATOMS or depth == 0 else contents_of(value)
-    if len(parts) > MAX_STATE_PARTS:
-        return
-    if kind in _ATOMS:
-        parts.append(repr(value))
-    elif kind is _Cached:
-        parts.append(f"{id(value)} holds {value.cache_info().currsize}")
-    elif held is None:
-        parts.append(f"is {id(value)}")
-    elif kind in _SETS:
-        parts += [f"set of {len(value)}", *sorted(map(_digest, held.values()))]
-    else:
-        size = len(value) if kind in _SIZED else ""
-        parts.append(f"{id(kind)} of {size}")
-        for key, child in held.items():
-            parts.append(repr(key))
-            _describe(child, parts, depth - 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from msgspec import MsgspecError, convert
 
 from pytest_bayesloc.domain.errors import LostError
-from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.inspection import Change, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.recording import (
     AskedPattern,
     Call,
@@ -193,15 +193,30 @@ class ServerRunner:
         }
 
     @_question
-    def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
-        """Run ``tests`` and return a digest of each shared variable just before the last one.
+    def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:
+        """Run ``tests`` and name the shared variables that differ just before the last one.
 
         None is known where no process is forked: objects can't be told apart by identity then.
         """
         request: Message = {"tests": list(tests), "limit_s": limit_s, "state": self._names()}
         messages = self._ask_warm(request)
-        state: Mapping[str, str] = _last(messages or (), "state").get("state", {})
-        return state
+        return convert(_last(messages or (), "state").get("state", []), list[str])
+
+    @_question
+    def restored(
+        self, tests: Sequence[str], names: Sequence[str], *, limit_s: float
+    ) -> tuple[TestRun, Mapping[str, Sequence[Change]]]:
+        """Run ``tests``, the last one with shared variables as they were before the first."""
+        request: Message = {
+            "tests": list(tests),
+            "limit_s": limit_s,
+            "state": self._names(),
+            "restored": list(names),
+        }
+        messages = self._ask_warm(request) or ()
+        changed = _last(messages, "changed").get("changed", {})
+        rerun = _rerun_of(messages, tests, "fork", self.transport.workspaces.here)
+        return rerun.tests[tests[-1]], convert(changed, dict[str, list[Change]])
 
     def trace(self, tests: Sequence[str], *, limit_s: float) -> Any:  # noqa: ANN401 - the recorder's
         """Run ``tests`` in a process that records what they execute, one after the other.

@@ -13,7 +13,7 @@ from pytest_bayesloc.rerun.pool import Pool
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.domain.inspection import Change, InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.domain.recording import AskedPattern, HandledError, ValueFlow
@@ -33,7 +33,8 @@ class FakeRunner:
         recording: What every recording gives.
         flows: What every request to follow values gives.
         handled: Per test, the exceptions that code catches in it.
-        states: Per tests that run, the shared state before the last one.
+        states: Per tests that run, the shared variables that differ before the last one.
+        restorations: Per tests that run and variables that are put back, how the last one goes.
         patterns: Per test, the regular expressions that it asks.
         followed: Per such request, the tests.
         watched: Per request for what is caught, the tests.
@@ -53,7 +54,10 @@ class FakeRunner:
     recording: Recording = field(default_factory=Recording)
     flows: Sequence[ValueFlow] = ()
     handled: Mapping[str, tuple[HandledError, ...]] = field(default_factory=dict)
-    states: Mapping[tuple[str, ...], Mapping[str, str]] = field(default_factory=dict)
+    states: Mapping[tuple[str, ...], Sequence[str]] = field(default_factory=dict)
+    restorations: Mapping[tuple[tuple[str, ...], tuple[str, ...]], TestRun] = field(
+        default_factory=dict
+    )
     patterns: Mapping[str, tuple[AskedPattern, ...]] = field(default_factory=dict)
     followed: list[tuple[str, ...]] = field(default_factory=list)
     watched: list[tuple[str, ...]] = field(default_factory=list)
@@ -115,9 +119,16 @@ class FakeRunner:
         self.limits.append(limit_s)
         return {node_id: self.patterns[node_id] for node_id in tests if node_id in self.patterns}
 
-    def state_before(self, tests: Sequence[str], *, limit_s: float) -> Mapping[str, str]:
+    def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:
         self.limits.append(limit_s)
-        return self.states.get(tuple(tests), {})
+        return self.states.get(tuple(tests), ())
+
+    def restored(
+        self, tests: Sequence[str], names: Sequence[str], *, limit_s: float
+    ) -> tuple[TestRun, Mapping[str, Sequence[Change]]]:
+        self.limits.append(limit_s)
+        run = self.restorations.get((tuple(tests), tuple(names)), TestRun(verdict=Verdict.FAIL))
+        return run, {}
 
     def cancel(self) -> None:
         self.is_cancelled = True

@@ -329,7 +329,7 @@ def test_answer_of_a_server_is_taken_or_counts_as_lost(edits: list[Edit]) -> Non
             lambda: runner.rerun(None, ["t.py::t"], limit_s=1.0),
             lambda: runner.record(["t.py::t"], [], limit_s=1.0),
             lambda: runner.follow(["t.py::t"], limit_s=1.0),
-            lambda: runner.state_before(["t.py::t"], limit_s=1.0),
+            lambda: runner.changed_state(["t.py::t"], limit_s=1.0),
         ):
             refuses(ask, LostError)
 

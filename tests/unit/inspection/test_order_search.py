@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_bayesloc.causes.order import MAX_RERUNS, N_AGREEING, OrderSearch
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
-from pytest_bayesloc.pipeline.order import MAX_RERUNS, OrderSearch
 from tests.fakes.clock import Clock
 from tests.fakes.runner import PASSED, FakeRunner
 
@@ -98,7 +98,7 @@ def test_same_type_of_exception_is_the_same_failure(exc_type: str, error: str) -
 
 
 def test_spoilers_that_fail_to_spoil_again_are_chance() -> None:
-    turns = iter([SPOILED, PASSED, PASSED, *[SPOILED] * 7, PASSED])
+    turns = iter([SPOILED, *[PASSED] * N_AGREEING, *[SPOILED] * 8, PASSED])
     runner = OrderedRunner(lambda _: next(turns))
 
     assert search(runner).spoilers(EARLIER) == ()
@@ -107,13 +107,13 @@ def test_spoilers_that_fail_to_spoil_again_are_chance() -> None:
 def test_search_ends_in_time_with_what_is_left() -> None:
     runner = spoiled_by("t63")
 
-    order = search(runner, Clock(step=1.0), deadline=8.0)
+    order = search(runner, Clock(step=1.0), deadline=12.0)
     found = order.spoilers(EARLIER)
 
     assert order.is_cut
     assert "t63" in found
     assert 1 < len(found) < len(EARLIER)
-    assert max(runner.limits) <= 8.0
+    assert max(runner.limits) <= 12.0
 
 
 def test_number_of_re_runs_is_bounded() -> None:
@@ -123,23 +123,19 @@ def test_number_of_re_runs_is_bounded() -> None:
     assert len(runner.asked) <= MAX_RERUNS + 1
 
 
-def test_variables_that_differ_before_the_test_are_listed() -> None:
+def test_variables_that_have_to_be_put_back_are_found() -> None:
+    tests, changed = ("t5", "victim"), ("m.py::m.A", "m.py::m.B", "::os.environ['C']")
+    enough = [changed, ("m.py::m.B", "::os.environ['C']"), ("m.py::m.B",)]
     runner = FakeRunner(
-        states={
-            ("victim",): {"m.py::m.A": "1", "m.py::m.B": "1", "m.py::m.C": "1"},
-            ("t5", "victim"): {
-                "m.py::m.A": "1",
-                "m.py::m.B": "2",
-                "m.py::m.D": "1",
-                "n.py::n.E": "1",
-            },
-        }
+        states={tests: changed}, restorations={(tests, names): PASSED for names in enough}
     )
 
-    assert search(runner).changed_by(["t5"]) == ["m.py::m.B", "m.py::m.C", "m.py::m.D"]
+    order = search(runner)
+
+    assert [*order.needed(["t5"], order.changed_by(["t5"]))] == ["m.py::m.B"]
 
 
-def test_nothing_is_listed_where_the_state_is_not_known() -> None:
-    runner = FakeRunner(states={("t5", "victim"): {"m.py::m.A": "1"}})
+def test_no_variable_is_named_where_putting_all_back_is_not_enough() -> None:
+    order = search(FakeRunner(states={("t5", "victim"): ["m.py::m.A"]}))
 
-    assert search(runner).changed_by(["t5"]) == []
+    assert order.needed(["t5"], order.changed_by(["t5"])) == {}

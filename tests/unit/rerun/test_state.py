@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.rerun.contents import shared_state
+from pytest_bayesloc.rerun.shared import changed_state, shared_state
 from tests.fakes.hostile import Hostile
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def changed(change: Callable[[], object]) -> list[str]:
     before = state()
     change()
     after = state()
-    return sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+    return changed_state(before, after)
 
 
 CHANGES: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {

@@ -1,0 +1,187 @@
+"""Tells how tests make a later one fail: by the state that they leave changed, and who writes it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.ranking.evidence.provenance import line_that_writes, mentions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pytest_bayesloc.domain.inspection import Change
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.result import SpoiledTest
+    from pytest_bayesloc.domain.source import Unit
+    from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.spectrum.sources import Sources
+
+MAX_STATE = 3  # variables that are named
+MAX_WRITERS = 5  # of each
+MAX_SHOWN = 40  # characters of a value before and after
+FIXTURE = "fixture "
+FILES = "files"
+
+
+def pollution(
+    sources: Sources, found: SpoiledTest, changes: Mapping[str, Sequence[Change]]
+) -> Cause:
+    """Return the cause for a test that others spoil.
+
+    Args:
+        sources: The project's files.
+        found: The tests, and the variables that they leave changed.
+        changes: Of the variables that were seen to matter, by their names in ``Runner.restored``,
+            the parts that changed; empty if none of them is known to.
+    """
+    victim, polluter = _name(found.test), _name(found.after[-1])
+    others = "" if len(found.after) == 1 else f" and {len(found.after) - 1} more before it"
+    name = next(iter(changes), "")
+    unit = next(_test_code(sources, found.after[-1]), None)
+    line = _line(unit, name, found) if unit is not None else 0
+    at = f" ({unit.location.file}:{line})" if unit is not None else ""
+    text = f"{victim} fails after {polluter}{at}{others}"
+    if changes:
+        text += f", which leaves {_thing(sources, name, changes[name])}"
+        text += f" and {len(changes) - 1} more" if len(changes) > 1 else ""
+    elif found.state:
+        text += f", which leaves {next(iter(found.state))} changed"
+    return Cause(
+        kind=CauseKind.POLLUTED,
+        text=text,
+        advice=_advice(name, polluter),
+        location=None if unit is None else unit.location,
+        line=line,
+        after=found.after,
+        state=_plain(name) if name else next(iter(found.state), ""),
+        command=found.command,
+    )
+
+
+def _name(node_id: str) -> str:
+    return node_id.rpartition("::")[2]
+
+
+def _plain(name: str) -> str:
+    """Return what a person calls a variable of ``Runner.restored``."""
+    return name.partition("::")[2].removeprefix(FIXTURE)
+
+
+def _thing(sources: Sources, name: str, changes: Sequence[Change]) -> str:
+    """Return what is left changed, in words, with what it was and is where that is short."""
+    file, _, dotted = name.partition("::")
+    path, before, now = changes[0] if changes else ("", "", "")
+    if dotted == FILES:
+        return f"the file {path.strip('[]')} behind"
+    what = dotted
+    if dotted.startswith(FIXTURE):
+        source = sources.map(file)
+        own = [u for u in source.units if u.location.qualname == _plain(name)] if source else []
+        what = f"the {dotted}" + (f" ({file}:{own[0].location.start_line})" if own else "")
+    what = f"{path} of {what}" if path else what
+    is_short = before and now and before != now and max(len(before), len(now)) <= MAX_SHOWN
+    return f"{what} changed" + (f" from {before} to {now}" if is_short else "")
+
+
+def _advice(name: str, polluter: str) -> str:
+    plain = _plain(name)
+    if name.partition("::")[2].startswith(FIXTURE):
+        return f"have each test get a {plain} of its own (a fixture of scope function), or a copy"
+    if plain.startswith("os.environ"):
+        return f"set it by monkeypatch.setenv in {polluter}: pytest then puts it back"
+    if plain == "the working directory":
+        return f"change it by monkeypatch.chdir in {polluter}: pytest then puts it back"
+    if plain == FILES:
+        return f"have {polluter} write below tmp_path, or remove what it wrote"
+    if " " in plain:
+        return f"put it back at the end of {polluter}, in the tear-down of a fixture"
+    return f"change it by monkeypatch in {polluter}, or put it back in the tear-down of a fixture"
+
+
+def _line(unit: Unit, name: str, found: SpoiledTest) -> int:
+    """Return the line of a test that changes a variable, as far as that can be seen."""
+    writers = (writer for writers in found.state.values() for writer in writers)
+    own = next((line for where, line in writers if where == unit.location), 0)
+    words = re.findall(r"\w+", _plain(name))
+    lines = [
+        node.lineno
+        for node in ast.walk(unit.node)
+        if isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign, ast.Delete, ast.With))
+        and any(mentions(node, word) for word in words[-1:])
+    ]
+    return own or min(lines, default=unit.location.start_line)
+
+
+def changed_variables(
+    sources: Sources, case: Case, test: str, spoilers: Sequence[str], names: Sequence[str]
+) -> dict[str, tuple[tuple[Location, int], ...]]:
+    """Return some variables of ``names``, and the lines of ``spoilers`` that write them.
+
+    First come those that ``test`` reads, and that are written.
+    """
+    writing = [unit for spoiler in spoilers for unit in _test_code(sources, spoiler)]
+    writing += _executed(sources, case, spoilers)
+    reading = [*_test_code(sources, test), *_executed(sources, case, [test])]
+
+    def writers(name: str) -> tuple[tuple[Location, int], ...]:
+        lines = {unit.location: line_that_writes(unit.node, _variable(name)) for unit in writing}
+        return tuple((where, line) for where, line in lines.items() if line)[:MAX_WRITERS]
+
+    plain = [name.partition("::")[2] for name in names]
+    state = {name: writers(name) for name in plain}
+    is_read = {
+        name: any(mentions(unit.node, _variable(name)) for unit in reading) for name in plain
+    }
+    ordered = sorted(state, key=lambda name: (not is_read[name], not state[name], name))
+    return {name: state[name] for name in ordered[:MAX_STATE]}
+
+
+def _variable(name: str) -> str:
+    return name.partition("[")[0]  # of an environment variable, ``os.environ``
+
+
+def is_import(sources: Sources, name: str) -> bool:
+    """Say whether a variable is only another module's, under a name of its own."""
+    file, _, dotted = name.partition("::")
+    source = sources.map(file) if file else None
+    body = [] if source is None else [*ast.walk(source.module.node)]
+    imported = [alias for node in body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    return dotted.rpartition(".")[2] in {alias.asname or alias.name for alias in imported}
+
+
+def _executed(sources: Sources, case: Case, tests: Sequence[str]) -> Iterator[Unit]:
+    """Yield the functions of the code that ``tests`` execute."""
+    spectrum = case.spectrum
+    wanted = spectrum.bitset(tests)
+    for where in sorted(w for w, executed in spectrum.executed.items() if executed & wanted):
+        found = sources.unit(where)
+        if found is not None and found[1].is_function:
+            yield found[1]
+
+
+def _test_code(sources: Sources, node_id: str) -> Iterator[Unit]:
+    """Yield the function of a test, then what it uses of its file and of conftest files by name."""
+    file, _, name = node_id.partition("::")
+    qualname = name.partition("[")[0].replace("::", ".")
+    folders = PurePosixPath(file).parents
+    files = [file, *(str(folder / "conftest.py") for folder in folders)]
+    maps = [source for f in files if (source := sources.map(f)) is not None]
+    known = [unit for source in maps for unit in source.units if unit.is_function]
+    used = [unit for unit in known if unit.location.qualname == qualname][:1]
+    for unit in used:  # grows while it is read
+        yield unit
+        rest = [other for other in known if other not in used]
+        used += [other for other in rest if _uses(unit, other)]
+
+
+def _uses(unit: Unit, other: Unit) -> bool:
+    """Say whether ``unit`` asks for a fixture or names a function ``other``, or is set up by it."""
+    around, _, name = other.location.qualname.rpartition(".")
+    asked = {node.arg for node in ast.walk(unit.node) if isinstance(node, ast.arg)}
+    is_set_up = name.lower().startswith("setup") and bool(around)
+    is_own = is_set_up and unit.location.qualname.rpartition(".")[0] == around
+    return name in asked or is_own or mentions(unit.node, name)
