@@ -1,4 +1,4 @@
-"""Tells how tests make a later one fail: by the state that they leave changed, and who writes it."""
+"""Tells how tests make a later one fail: the state that they leave changed, and its writers."""
 
 from __future__ import annotations
 
