@@ -85,10 +85,18 @@ def projects(kinds: Sequence[str] = (), *, sealed: bool = False) -> Iterator[Bro
     for path in sorted(CORPUS.glob("*.txt")):
         if kinds and path.stem not in kinds:
             continue
-        for part in re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-            project = _project(path.stem, part)
+        for head, texts in sections(path):
+            project = _project(path.stem, head, texts)
             if project.name.startswith(SEALED) == sealed:
                 yield project
+
+
+def sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield each project of a file: what stands above its files, and their texts by title."""
+    for part in re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        head, *below = re.split(r"^--- ", part, flags=re.MULTILINE)
+        titled = (section.partition("\n") for section in below)
+        yield head.strip(), {title: text for title, _, text in titled}
 
 
 def measure(
@@ -135,7 +143,7 @@ def searched(project: BrokenProject, python: Path, budget_s: float) -> Fate:
     """Search fixes in a copy of the project, and hold the first of each fault against all tests."""
     with tempfile.TemporaryDirectory(prefix="bayesloc-corpus-") as name:
         root = Path(name)
-        _write(root, project.files)
+        write(root, project.files)
         result = root / "result.json"
         options = (*OPTIONS, f"--bayesloc-budget={budget_s:g}", f"--bayesloc-report=json:{result}")
         _run([str(python), "-m", "pytest", *options], root)
@@ -164,7 +172,7 @@ def _is_right(
     """Whether all tests pass with the first fix of each fault, or with one that holds them all."""
     for chosen in (fixes, *([fix] for fix in reversed(fixes))):
         if _fixed(root, project, chosen):
-            _write(root, project.held)
+            write(root, project.held)
             if not _run([str(python), "-m", "pytest", "-q", "--no-bayesloc"], root):
                 return True
     return False
@@ -174,31 +182,30 @@ def _fixed(root: Path, project: BrokenProject, fixes: Sequence[Mapping[str, Any]
     """Write the project with fixes, merged as git merges branches; whether that is possible."""
     made = dict(project.files)
     for fix in fixes:
-        _write(root, project.files)
+        write(root, project.files)
         if _run(["git", "apply", str(fix["patch_file"])], root):
             return False
         for file, base in project.files.items():
-            _write(root, {"base": base, "made": made[file]})
+            write(root, {"base": base, "made": made[file]})
             if _run(["git", "merge-file", "made", "base", file], root):
                 return False
             made[file] = (root / "made").read_bytes().decode()
-    _write(root, made)
+    write(root, made)
     return True
 
 
-def _project(kind: str, part: str) -> BrokenProject:
-    head, *sections = re.split(r"^--- ", part, flags=re.MULTILINE)
-    texts = {title: text for title, _, text in (s.partition("\n") for s in sections)}
+def _project(kind: str, head: str, texts: Mapping[str, str]) -> BrokenProject:
     return BrokenProject(
         kind=kind,
-        name=head.strip(),
+        name=head,
         files={f: text for f, text in texts.items() if not f.startswith(HELD) and f != SHOWN},
         held={f.removeprefix(HELD): text for f, text in texts.items() if f.startswith(HELD)},
         shown=texts.get(SHOWN, "").strip(),
     )
 
 
-def _write(root: Path, files: Mapping[str, str]) -> None:
+def write(root: Path, files: Mapping[str, str]) -> None:
+    """Write texts by path below a folder."""
     for file, text in files.items():
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         (root / file).write_text(text, encoding="utf-8")

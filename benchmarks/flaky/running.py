@@ -1,0 +1,305 @@
+"""Projects whose tests fail for a known cause that is no mistake of a function.
+
+A file of ``projects`` holds some of one kind, in the way of ``benchmarks.fixes.corpus``. Below the
+name stand lines of the truth: ``kind``, ``place`` (``file::qualname``, alternatives between ``|``),
+``after`` (the polluting tests) and ``state``; ``run`` says how a run is made red, ``green`` how one
+is made green. Both are parts between ``;``: ``NAME=VALUE`` and arguments of pytest, ``in: FOLDER``,
+``at: DATE`` for a faked date, ``until: red`` for what fails by chance. ``green`` alone may also be
+``alone`` (each failing test in a process of its own) or ``never``; empty is a plain run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shlex
+import signal
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.fixes import corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+PROJECTS = Path(__file__).with_name("projects")
+LIMIT_S = 90.0
+N_TRIES = 40
+SEED, N_CONTROLS = 51, 60
+CONTROLS = "controls"
+WITHOUT_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+#: Kinds of the corpus whose cause is one of ours, too, or whose test is wrong.
+NO_CONTROLS = frozenset(
+    {"missing_await", "moved_module", "python2_names", "removed_api", "stale_snapshot", "unawaited"}
+)
+ASSIGNED = re.compile(r"[A-Z_]+=")
+FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
+RIGHT, KIND_ONLY, NOTHING, WRONG = "right", "place wrong", "nothing", "wrong"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """Where, when and with what pytest is started.
+
+    Attributes:
+        variables: Of the environment, beside those of all runs.
+        arguments: Of pytest.
+        folder: Where it starts, below the project's.
+        date: What the clock shows at the start; empty: the true date.
+        by_chance: Whether the run must be repeated until it ends as it should.
+    """
+
+    variables: Mapping[str, str]
+    arguments: Sequence[str]
+    folder: str = "."
+    date: str = ""
+    by_chance: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlakyProject:
+    """A project and the truth about it.
+
+    Attributes:
+        title: Of its file: the kind, or a part of it.
+        name: Of the project.
+        truth: The lines below its name: ``kind``, ``place``, ``run``, ``green``, ``after``, ...
+        files: Texts by path.
+    """
+
+    title: str
+    name: str
+    truth: Mapping[str, str]
+    files: Mapping[str, str]
+
+    def alternatives(self, key: str) -> set[str]:
+        """The values of a line between ``|``."""
+        return {part.strip() for part in self.truth.get(key, "").split("|")} - {""}
+
+
+def projects() -> Iterator[FlakyProject]:
+    """Yield all projects."""
+    for path in sorted(PROJECTS.glob("*.txt")):
+        for head, files in corpus.sections(path):
+            name, *lines = head.splitlines()
+            truth = dict(line.split(": ", 1) for line in lines if ": " in line)
+            yield FlakyProject(title=path.stem, name=name, truth=truth, files=files)
+
+
+def controls() -> list[FlakyProject]:
+    """Draw steady failures, the same at each call: no cause is right for them."""
+    pool = [project for project in corpus.projects() if project.kind not in NO_CONTROLS]
+    return [
+        FlakyProject(title=CONTROLS, name=f"{p.kind}: {p.name}", truth={}, files=p.files)
+        for p in random.Random(SEED).sample(pool, N_CONTROLS)
+    ]
+
+
+def chosen(names: Sequence[str], *, controls_only: bool) -> list[FlakyProject]:
+    """The projects, or the controls, of these kinds or names; all where none is named.
+
+    Raises:
+        SystemExit: If there is no such project.
+    """
+    pool = controls() if controls_only else list(projects())
+    taken = [p for p in pool if not names or {p.title, p.name, p.truth.get("kind")} & {*names}]
+    if not taken:
+        kinds = ", ".join(dict.fromkeys(p.title for p in pool))
+        raise SystemExit(f"No project of {', '.join(names)}: take {kinds}, or the name of one")
+    return taken
+
+
+def check(names: Sequence[str], python: Path, *, controls: bool, jobs: int) -> int:
+    """Print each project that is not red as told, or not green else; 1 if there is one."""
+    taken = chosen(names, controls_only=controls)
+    with ThreadPoolExecutor(jobs) as pool:
+        faults = list(pool.map(partial(_fault, python=python), taken))
+    for project, fault in zip(taken, faults, strict=True):
+        if fault:
+            print(f"{project.title}: {project.name}: {fault}")
+    print(f"{faults.count('')} of {len(taken)} are red and green as told")
+    return int(any(faults))
+
+
+def measure(names: Sequence[str], python: Path, work: Path, *, controls: bool, jobs: int) -> None:
+    """Run the plugin on each project, print what it says, and keep that below ``work``."""
+    work.mkdir(parents=True, exist_ok=True)
+    taken = chosen(names, controls_only=controls)
+    with ThreadPoolExecutor(jobs) as pool:
+        for row in pool.map(partial(_judged, python=python), taken):
+            words = f"{row['title']}: {row['name']}: {row['text']}"
+            print(f"{row['outcome']:11} {row['seconds']:5.1f} s  {words}", flush=True)
+            file = re.sub(r"\W+", "-", f"{row['title']} {row['name']}") + ".json"
+            (work / file).write_text(json.dumps(row, indent=1), encoding="utf-8")
+
+
+def report(work: Path) -> None:
+    """Print the outcomes of what is kept below ``work``, by kind, and how long the runs took."""
+    rows = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(work.glob("*.json"))]
+    ours = [row for row in rows if row["title"] != CONTROLS]
+    print("| kind | projects | right | place wrong | nothing | wrong | seconds, median | most |")
+    print("|---|---|---|---|---|---|---|---|")
+    for title in dict.fromkeys(row["title"] for row in ours):
+        _print_row(title, [row for row in ours if row["title"] == title])
+    if ours:
+        _print_row("all", ours)
+    steady = [row for row in rows if row["title"] == CONTROLS]
+    n_called = sum(row["outcome"] == WRONG for row in steady)
+    print(f"{n_called} of {len(steady)} controls were called something else than a fault of code")
+
+
+def _print_row(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    states = Counter(row["outcome"] for row in rows)
+    seconds = [row["seconds"] for row in rows]
+    counts = [len(rows), *(states[state] for state in (RIGHT, KIND_ONLY, NOTHING, WRONG))]
+    print(f"| {' | '.join(map(str, (title, *counts)))} ", end="")
+    print(f"| {median(seconds):.1f} | {max(seconds):.1f} |")
+
+
+def _judged(project: FlakyProject, python: Path) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="bayesloc-flaky-") as name:
+        root = Path(name) / "project"
+        result = Path(name) / "result.json"
+        options = ("--bayesloc", "--bayesloc-memory=off", f"--bayesloc-report=json:{result}")
+        corpus.write(root, project.files)
+        *_, seconds = _tried(root, python, _conditions(project.truth.get("run", "")), 1, options)
+        document = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {}
+    causes = [fault.get("cause") for fault in document.get("faults", ())]
+    return {
+        "title": project.title,
+        "name": project.name,
+        "outcome": _outcome(project, causes),
+        "text": next((cause["text"] for cause in causes if cause), ""),
+        "causes": causes,
+        "seconds": seconds,
+    }
+
+
+def _outcome(project: FlakyProject, causes: Sequence[Mapping[str, Any] | None]) -> str:
+    """The worst of what is said of the faults of a project, or of a control."""
+    if project.title == CONTROLS:
+        return WRONG if any(causes) else RIGHT
+    ranked = [_rated(project, cause) for cause in causes if cause]
+    if WRONG in ranked or not ranked or None in causes:
+        return WRONG if WRONG in ranked else NOTHING
+    return KIND_ONLY if KIND_ONLY in ranked else RIGHT
+
+
+def _rated(project: FlakyProject, cause: Mapping[str, Any]) -> str:
+    if cause["kind"] not in project.alternatives("kind"):
+        return WRONG
+    location = cause.get("location") or {}
+    place = f"{location.get('file')}::{location.get('qualname')}"
+    polluters = set(project.truth.get("after", "").split())
+    is_exact = place in project.alternatives("place") and (
+        not polluters or polluters == {*(cause.get("after") or ())}
+    )
+    return RIGHT if is_exact else KIND_ONLY
+
+
+def _fault(project: FlakyProject, python: Path) -> str:
+    """Say in which way a project is not red or not green as told; empty if it is."""
+    red = _conditions(project.truth.get("run", ""))
+    status, output = _in_a_copy(project, python, red, 1)
+    failing = FAILED.findall(output)
+    if status == 0 or not (failing or project.title == CONTROLS):
+        return f"is not red ({status}): {output[-500:]}"
+    for way, is_green in _other_ways(project, red, failing):
+        status, output = _in_a_copy(project, python, way, 0 if is_green else 1)
+        if (status == 0) != is_green:
+            return f"ends with {status} for {way}: {output[-500:]}"
+    return ""
+
+
+def _other_ways(
+    project: FlakyProject, red: Conditions, failing: Sequence[str]
+) -> Iterator[tuple[Conditions, bool]]:
+    """Yield conditions beside those that make it red, each with whether all tests then pass."""
+    green = "never" if project.title == CONTROLS else project.truth.get("green", "")
+    polluters = project.truth.get("after", "").split()
+    if polluters:
+        yield replace(red, arguments=(*polluters, *failing)), False
+    for polluter in polluters:
+        yield replace(red, arguments=(*red.arguments, f"--deselect={polluter}")), True
+    if green in ("alone", "never"):
+        for test in failing:
+            yield replace(red, arguments=(test,)), green == "alone"
+    else:
+        yield _conditions(green), True
+
+
+def _in_a_copy(
+    project: FlakyProject, python: Path, conditions: Conditions, status: int
+) -> tuple[int, str]:
+    with tempfile.TemporaryDirectory(prefix="bayesloc-flaky-") as name:
+        corpus.write(Path(name), project.files)
+        plain = replace(conditions, variables={**conditions.variables, **WITHOUT_PLUGINS})
+        found, output, _ = _tried(Path(name), python, plain, status)
+    return found, output
+
+
+def _conditions(text: str) -> Conditions:
+    marked, plain = {}, []
+    for part in filter(None, map(str.strip, text.split(";"))):
+        mark, is_marked, value = part.partition(": ")
+        if is_marked:
+            marked[mark] = value
+        else:
+            plain += shlex.split(part)
+    assigned = [word for word in plain if ASSIGNED.match(word)]
+    return Conditions(
+        variables=dict(word.split("=", 1) for word in assigned),
+        arguments=[word for word in plain if word not in assigned],
+        folder=marked.get("in", "."),
+        date=marked.get("at", ""),
+        by_chance="until" in marked,
+    )
+
+
+def _tried(
+    root: Path, python: Path, conditions: Conditions, status: int, options: Sequence[str] = ()
+) -> tuple[int, str, float]:
+    """Run pytest, by chance until it ends with ``status``; its status, output and seconds."""
+    for _ in range(N_TRIES if conditions.by_chance else 1):
+        start = time.perf_counter()
+        found, output = _run(root, python, conditions, options)
+        seconds = time.perf_counter() - start
+        if found == status:
+            break
+    return found, output, seconds
+
+
+def _run(
+    root: Path, python: Path, conditions: Conditions, options: Sequence[str]
+) -> tuple[int, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    fixed = {"LANG": "C.UTF-8", "TZ": "UTC", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    clock = ("faketime", "--exclude-monotonic", "-f", f"@{conditions.date}")
+    command = (str(python), "-m", "pytest", "-q", "-rfE", "-p", "no:cacheprovider", *options)
+    process = subprocess.Popen(
+        (*(clock if conditions.date else ()), *command, *conditions.arguments),
+        cwd=root / conditions.folder,
+        env={**kept, **fixed, **conditions.variables},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+    return process.returncode, output
