@@ -4,7 +4,7 @@ A file of ``projects`` holds some of one kind, in the way of ``benchmarks.fixes.
 name stand lines of the truth: ``kind``, ``place`` (``file::qualname``, alternatives between ``|``),
 ``after`` (the polluting tests) and ``state``; ``run`` says how a run is made red, ``green`` how one
 is made green. Both are parts between ``;``: ``NAME=VALUE`` and arguments of pytest, ``in: FOLDER``,
-``at: DATE`` for a faked date, ``until: red`` for what fails by chance. ``green`` alone may also be
+``at: DATE`` for a faked date, ``listing: sorted`` for folders in order, ``until: red`` for what fails by chance. ``green`` alone may also be
 ``alone`` (each failing test in a process of its own) or ``never``; empty is a plain run.
 """
 
@@ -42,6 +42,24 @@ WITHOUT_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 NO_CONTROLS = frozenset(
     {"missing_await", "moved_module", "python2_names", "removed_api", "stale_snapshot", "unawaited"}
 )
+SORTED_LISTING = """
+import os
+
+unsorted_names, unsorted_entries = os.listdir, os.scandir
+
+class Entries:
+    def __init__(self, path="."):
+        with unsorted_entries(path) as entries:
+            self._entries = iter(sorted(entries, key=lambda entry: entry.name))
+    def __enter__(self): return self
+    def __exit__(self, *_): pass
+    def __iter__(self): return self
+    def __next__(self): return next(self._entries)
+    def close(self): pass
+
+os.listdir = lambda path=".": sorted(unsorted_names(path))
+os.scandir = Entries
+"""
 ASSIGNED = re.compile(r"[A-Z_]+=")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 RIGHT, KIND_ONLY, NOTHING, WRONG = "right", "place wrong", "nothing", "wrong"
@@ -56,6 +74,7 @@ class Conditions:
         arguments: Of pytest.
         folder: Where it starts, below the project's.
         date: What the clock shows at the start; empty: the true date.
+        is_listing_sorted: Whether the entries of folders come in order, as on some file systems.
         by_chance: Whether the run must be repeated until it ends as it should.
     """
 
@@ -63,6 +82,7 @@ class Conditions:
     arguments: Sequence[str]
     folder: str = "."
     date: str = ""
+    is_listing_sorted: bool = False
     by_chance: bool = False
 
 
@@ -244,6 +264,9 @@ def _in_a_copy(
     with tempfile.TemporaryDirectory(prefix="bayesloc-flaky-") as name:
         corpus.write(Path(name), project.files)
         plain = replace(conditions, variables={**conditions.variables, **WITHOUT_PLUGINS})
+        if conditions.is_listing_sorted:
+            corpus.write(Path(name), {"order/sitecustomize.py": SORTED_LISTING})
+            plain.variables["PYTHONPATH"] = str(Path(name, "order"))
         found, output, _ = _tried(Path(name), python, plain, status)
     return found, output
 
@@ -262,6 +285,7 @@ def _conditions(text: str) -> Conditions:
         arguments=[word for word in plain if word not in assigned],
         folder=marked.get("in", "."),
         date=marked.get("at", ""),
+        is_listing_sorted="listing" in marked,
         by_chance="until" in marked,
     )
 
