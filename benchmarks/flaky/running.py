@@ -4,8 +4,9 @@ A file of ``projects`` holds some of one kind, in the way of ``benchmarks.fixes.
 name stand lines of the truth: ``kind``, ``place`` (``file::qualname``, alternatives between ``|``),
 ``after`` (the polluting tests) and ``state``; ``run`` says how a run is made red, ``green`` how one
 is made green. Both are parts between ``;``: ``NAME=VALUE`` and arguments of pytest, ``in: FOLDER``,
-``at: DATE`` for a faked date, ``listing: sorted`` for folders in order, ``until: red`` for what fails by chance. ``green`` alone may also be
-``alone`` (each failing test in a process of its own) or ``never``; empty is a plain run.
+``at: DATE`` for a faked date, ``listing: sorted`` for the entries of folders in order, ``until:
+red`` for what fails by chance. ``green`` alone may also be ``alone`` (each failing test in a
+process of its own) or ``never``; empty is a plain run.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Entries:
 os.listdir = lambda path=".": sorted(unsorted_names(path))
 os.scandir = Entries
 """
-ASSIGNED = re.compile(r"[A-Z_]+=")
+ASSIGNED = re.compile(r"[A-Z][A-Z0-9_]*=")
 FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 RIGHT, KIND_ONLY, NOTHING, WRONG = "right", "place wrong", "nothing", "wrong"
 
