@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence, Outcome
-    from pytest_bayesloc.domain.inspection import Change, InspectionPatch
+    from pytest_bayesloc.domain.inspection import Change, InspectionPatch, Reader
     from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.domain.recording import AskedPattern, HandledError, ValueFlow
     from pytest_bayesloc.inspection.strategy import Budget
@@ -296,6 +296,16 @@ class _Fails:
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:
         del tests, limit_s
         return ()
+
+    def under(
+        self, condition: tuple[str, object], tests: Sequence[str], *, limit_s: float
+    ) -> Rerun | None:
+        del condition, tests, limit_s
+        return None
+
+    def readers(self, test: str, *, limit_s: float) -> Mapping[str, Sequence[Reader]]:
+        del test, limit_s
+        return {}
 
     def restored(
         self, tests: Sequence[str], names: Sequence[str], *, limit_s: float

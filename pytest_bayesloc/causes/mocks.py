@@ -113,6 +113,8 @@ class MockCauses:
 
     def _told(self, failure: Failure, unit: Unit) -> Cause | None:
         text, message = self._sources.own_text(unit.location), failure.message
+        if not _MAKES_MOCKS.search(text):
+            return None
         test = failure.node_id.rpartition("::")[2]
         if found := _NO_ATTRIBUTE.search(message):
             said = f"{test} patches {found[1]}.{found[2]}, which does not exist"
@@ -120,7 +122,7 @@ class MockCauses:
         elif found := _NOT_REAL.search(message):
             said = f"{test} asks a mock for {found[1] or found[2]}, which the real object has not"
             advice = "name an attribute of the real object"
-        elif _MAKES_MOCKS.search(text) and _NO_COROUTINE.search(message):
+        elif _NO_COROUTINE.search(message):
             said = f"{test} replaces a coroutine function by one whose result can't be awaited"
             advice = "use mock.AsyncMock there"
         elif found := _MOCK.search(message):

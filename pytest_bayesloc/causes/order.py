@@ -52,7 +52,7 @@ class OrderSearch:
         """
         first = self._after(earlier)
         self.is_flaky = first.verdict is Verdict.PASS
-        if not earlier or not _is_same(first, self.failure):
+        if not earlier or not is_same(first, self.failure):
             return ()
         if any(self._after(()).verdict is not Verdict.PASS for _ in range(N_AGREEING)):
             return ()
@@ -89,7 +89,7 @@ class OrderSearch:
         return {name: seen.get(name, []) for name in minimal(names, passes)}
 
     def _fails(self, earlier: Sequence[str]) -> bool:
-        return self._may_run() and _is_same(self._after(earlier), self.failure)
+        return self._may_run() and is_same(self._after(earlier), self.failure)
 
     def _after(self, earlier: Sequence[str]) -> TestRun:
         self._n_left -= 1
@@ -104,7 +104,7 @@ class OrderSearch:
         return max(0.1, self._deadline - self._clock())
 
 
-def _is_same(run: TestRun, failure: Failure) -> bool:
+def is_same(run: TestRun, failure: Failure) -> bool:
     """Say whether a test failed with the same type of exception: its text may name the state."""
     if run.verdict is not Verdict.FAIL:
         return False

@@ -77,7 +77,10 @@ def _thing(sources: Sources, name: str, changes: Sequence[Change]) -> str:
     path, before, now = changes[0] if changes else ("", "", "")
     if dotted == FILES:
         return f"the file {path.strip('[]')} behind"
+    if " " in dotted and not dotted.startswith(FIXTURE):
+        return f"{dotted} changed"
     what = dotted
+    path = path.partition("['#")[0].partition("[#")[0]
     if dotted.startswith(FIXTURE):
         source = sources.map(file)
         own = [u for u in source.units if u.location.qualname == _plain(name)] if source else []

@@ -124,6 +124,8 @@ class InspectionPatch:
 CAPTURED = "\n-- Captured "  # stands before what was captured in the output of a test
 
 
+#: Code that asks for what may differ between two runs: file, line, first line and name of its code.
+Reader: TypeAlias = tuple[str, int, int, str]
 #: A part of a shared variable that changed: its path, its text before, and now.
 Change: TypeAlias = tuple[str, str, str]
 

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.inspection import Change, InspectionPatch, Rerun, TestRun
+    from pytest_bayesloc.domain.inspection import (
+        Change,
+        InspectionPatch,
+        Reader,
+        Rerun,
+        TestRun,
+    )
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import AskedPattern, HandledError, Recording, ValueFlow
 
@@ -209,6 +215,18 @@ class Runner(Protocol):
             ``file::module.variable``, ``file::fixture NAME``, ``::os.environ['NAME']``, or
             ``::the working directory`` and the like; empty if that is not known.
         """
+
+    def under(
+        self, condition: tuple[str, object], tests: Sequence[str], *, limit_s: float
+    ) -> Rerun | None:
+        """Run ``tests`` under a condition: its name and value, as ``rerun.conditions`` has them.
+
+        Returns:
+            How they went; None where it can't be put in place.
+        """
+
+    def readers(self, test: str, *, limit_s: float) -> Mapping[str, Sequence[Reader]]:
+        """Run ``test`` as it is; return by condition the code that asks for what it changes."""
 
     def restored(
         self, tests: Sequence[str], names: Sequence[str], *, limit_s: float

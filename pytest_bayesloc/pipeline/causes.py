@@ -1,21 +1,36 @@
-"""Finds causes of failures beside mistakes in functions: first what failures tell themselves."""
+"""Finds causes of failures beside mistakes in functions.
+
+First what failures tell themselves, then the conditions that decide how tests end.
+"""
 
 from __future__ import annotations
 
+import locale
+import os
+import shlex
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.causes.awaits import never_awaited
+from pytest_bayesloc.causes.conditions import WORDS, ConditionSearch, Surroundings, told
 from pytest_bayesloc.causes.environment import EnvironmentCauses, Machine
 from pytest_bayesloc.causes.mocks import MockCauses
+from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.standard_library import monotonic
+from pytest_bayesloc.pipeline.execute import is_local, open_elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from pytest_bayesloc.causes.conditions import Decided
     from pytest_bayesloc.domain.cause import Cause
     from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.domain.spectrum import Spectrum
     from pytest_bayesloc.pipeline.context import Context
+    from pytest_bayesloc.ranking.case import Case
 
 
 MAX_FAILURES = 200  # whose causes are looked for
@@ -46,3 +61,71 @@ def with_causes(
 
     looked_at, rest = failures[:MAX_FAILURES], failures[MAX_FAILURES:]
     return (*(replace(f, cause=cause_of(f)) for f in looked_at), *rest)
+
+
+# -- conditions
+
+SHARE = 0.3  # of the time of a group
+N_READ = 100  # functions whose text is read
+
+
+def explain_steady(context: Context, case: Case, runner: Runner, limit_s: float) -> bool:
+    """Say whether a condition decides that the tests of ``case`` fail, and add it.
+
+    Nothing is run again unless the code that they execute has words that speak of one.
+    """
+    code = _code(context, case)
+    if case.cause is not None or not WORDS.search(code) or not is_local(context):
+        return False
+    search = _search(context, case, runner, limit_s)
+    return _explained(context, case, lambda: search.of_steady(code))
+
+
+def explain_flaky(context: Context, case: Case, runner: Runner, limit_s: float) -> bool:
+    """Say whether a condition decides that a test comes and goes, and add it to ``case``."""
+    if case.cause is not None or not is_local(context):
+        return False
+    search = _search(context, case, runner, limit_s)
+    return _explained(context, case, lambda: search.of_flaky(_code(context, case)))
+
+
+def _explained(context: Context, case: Case, search: Callable[[], Decided | None]) -> bool:
+    try:
+        found = search()
+    except BayeslocError as error:
+        context.note(str(error))
+        return False
+    if found is None:
+        return False
+    test = case.failures[0].node_id
+    suspects = [where for where, _ in case.belief.top(N_READ)]
+    command = shlex.join(["pytest", test])
+    case.cause = told(found, test, context.sources, suspects, command)
+    return True
+
+
+def _search(context: Context, case: Case, runner: Runner, limit_s: float) -> ConditionSearch:
+    failure = case.failures[0]
+    around = Surroundings(
+        rootdir=str(context.rootdir),
+        folder=str(context.config.invocation_params.dir),
+        variables=os.environ,
+        encoding=locale.getpreferredencoding(do_setlocale=False),
+        elsewhere=partial(_elsewhere, context, [failure.node_id]),
+    )
+    return ConditionSearch(runner, failure, around, monotonic, monotonic() + limit_s)
+
+
+@contextmanager
+def _elsewhere(
+    context: Context, tests: Sequence[str], variables: Mapping[str, str]
+) -> Iterator[Runner]:
+    with closing(open_elsewhere(context, tests, variables)) as pool:
+        yield pool.first
+
+
+def _code(context: Context, case: Case) -> str:
+    """Return the text of what the failing tests execute, as far as it is likely to matter."""
+    places = dict.fromkeys(where for where, _ in case.belief.top(N_READ))
+    places |= dict.fromkeys(where for f in case.failures[:1] for where in f.test_locations)
+    return "\n".join(map(context.sources.own_text, places))

@@ -65,6 +65,13 @@ def open_watching(context: Context, tests: Sequence[str]) -> Pool:
     return Pool([local_transport(watching, context.effects)], 1, tests, {}, context.note)
 
 
+def open_elsewhere(context: Context, tests: Sequence[str], variables: Mapping[str, str]) -> Pool:
+    """Return a runner on this machine whose processes have other ``variables``, too."""
+    command = command_for(context.config, context.launch.path, context.launch.environment)
+    other = replace(command, environment={**command.environment, **variables})
+    return Pool([local_transport(other, context.effects)], 1, tests, {}, context.note)
+
+
 def is_local(context: Context) -> bool:
     """Return whether tests are run again on this machine, by processes of the run's own."""
     return set(context.settings.executors) <= {LOCAL}

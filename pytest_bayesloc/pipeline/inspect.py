@@ -24,6 +24,7 @@ from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.inspection.strategies.values import Constants, Returns
 from pytest_bayesloc.inspection.strategy import Limits
 from pytest_bayesloc.options.option import AUTO
+from pytest_bayesloc.pipeline.causes import SHARE, explain_flaky, explain_steady
 from pytest_bayesloc.pipeline.execute import is_local, open_pool
 from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.pipeline.run_files import foreign_environment
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.rerun.pool import Pool
 
 
+BY_CONDITION = "not inspected: its tests pass under another condition"
 WORK = 2 / 3  # of the budget, on an idle machine
 
 
@@ -96,10 +98,7 @@ def _inspect_each(
             strategies = _strategies(context, _older_code(context, history, progress), more)
             loop = _loop(context, pool, strategies, progress, left_s)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
-                share = 1 / n_left
-                loop.run(case, share=share)
-                if case.flaky:
-                    explain_order(context, case, limit_s=share * loop.left_s())
+                _inspect_case(context, case, loop, pool, 1 / n_left)
     except BayeslocError as error:
         _stop_all(cases, "tests could not be run again")
         context.note(str(error))
@@ -111,6 +110,19 @@ def _inspect_each(
         context.warn(error)
     finally:
         progress.clear()
+
+
+def _inspect_case(
+    context: Context, case: Case, loop: InspectionLoop, pool: Pool, share: float
+) -> None:
+    if explain_steady(context, case, pool.first, SHARE * share * loop.left_s()):
+        case.stop = BY_CONDITION
+        return
+    loop.run(case, share=share)
+    if case.flaky:
+        explain_order(context, case, limit_s=share * loop.left_s())
+    if case.flaky and not case.failing:
+        explain_flaky(context, case, pool.first, share * loop.left_s())
 
 
 def _is_elsewhere(context: Context, case: Case) -> bool:

@@ -14,9 +14,11 @@ import pytest
 
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
+from pytest_bayesloc.rerun.conditions import apply
 from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
 from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, put_value
 from pytest_bayesloc.rerun.handled import HandledErrors
+from pytest_bayesloc.rerun.readers import Readers
 from pytest_bayesloc.rerun.shared import KeptState, SharedFixtures, changed_state, shared_state
 from pytest_bayesloc.rerun.swap import (
     DataOverlay,
@@ -150,6 +152,8 @@ class Child:
         elif request.get("patterns"):
             self._send({"swapped": sum(w.exchange(request["patterns"]) for w in watches)})
         self._watch(request)
+        if "condition" in request:
+            apply(*request["condition"])
         self._run_tests(request["tests"], monotonic() + request.get("trace_s", inf))
         self._send_n_swapped()  # more of it, where tests import
         if self._tracer is not None:
@@ -174,16 +178,21 @@ class Child:
             self._recorders["handled"] = HandledErrors(name)
         if "asked" in request and watches:
             self._recorders["asked"] = watches[0]
+        if "readers" in request:
+            self._recorders["readers"] = Readers(FileNames(root, request["readers"]).name)
         if "state" in request:
-            name_of = FileNames(root, request["state"]).name
-            fixtures = SharedFixtures(name_of)
-            plugins.register(fixtures, "bayesloc-fixtures")
-            if "restored" in request:
-                kept = KeptState(request["restored"], name_of)
-                self._before_last = partial(self._restore, request["restored"], kept, fixtures)
-            else:
-                before = shared_state(name_of)
-                self._before_last = partial(self._tell_state, before, name_of, fixtures)
+            self._watch_state(FileNames(root, request["state"]).name, request.get("restored"))
+
+    def _watch_state(self, name_of: Callable[[str], str], restored: Sequence[str] | None) -> None:
+        """Tell before the last test what differs from now, or put it back."""
+        fixtures = SharedFixtures(name_of)
+        self._config.pluginmanager.register(fixtures, "bayesloc-fixtures")
+        if restored is not None:
+            kept = KeptState(restored, name_of)
+            self._before_last = partial(self._restore, restored, kept, fixtures)
+        else:
+            before = shared_state(name_of)
+            self._before_last = partial(self._tell_state, before, name_of, fixtures)
 
     def _tell_state(
         self,

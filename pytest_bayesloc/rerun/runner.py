@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from msgspec import MsgspecError, convert
 
 from pytest_bayesloc.domain.errors import LostError
-from pytest_bayesloc.domain.inspection import Change, Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.inspection import Change, Reader, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.recording import (
     AskedPattern,
     Call,
@@ -201,6 +201,29 @@ class ServerRunner:
         request: Message = {"tests": list(tests), "limit_s": limit_s, "state": self._names()}
         messages = self._ask_warm(request)
         return convert(_last(messages or (), "state").get("state", []), list[str])
+
+    @_question
+    def under(
+        self, condition: tuple[str, object], tests: Sequence[str], *, limit_s: float
+    ) -> Rerun | None:
+        """Run ``tests`` under a condition of ``rerun.conditions``; None where nothing is forked."""
+        request: Message = {
+            "tests": list(tests),
+            "limit_s": limit_s,
+            "condition": list(condition),
+        }
+        messages = self._ask_warm(request)
+        if messages is None:
+            return None
+        return _rerun_of(messages, tests, "fork", self.transport.workspaces.here)
+
+    @_question
+    def readers(self, test: str, *, limit_s: float) -> Mapping[str, Sequence[Reader]]:
+        """Run ``test`` and note which code asks for what may differ between two runs."""
+        request: Message = {"tests": [test], "limit_s": limit_s, "readers": self._names()}
+        messages = self._ask_warm(request) or ()
+        found = _last(messages, "readers").get("readers", {})
+        return convert(found, dict[str, list[Reader]])
 
     @_question
     def restored(

@@ -13,7 +13,7 @@ from pytest_bayesloc.rerun.pool import Pool
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.inspection import Change, InspectionPatch
+    from pytest_bayesloc.domain.inspection import Change, InspectionPatch, Reader
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.domain.recording import AskedPattern, HandledError, ValueFlow
@@ -35,6 +35,8 @@ class FakeRunner:
         handled: Per test, the exceptions that code catches in it.
         states: Per tests that run, the shared variables that differ before the last one.
         restorations: Per tests that run and variables that are put back, how the last one goes.
+        conditions: Per condition and value, how every test goes under it.
+        asking: Per test, by condition, the code that asks for what it changes.
         patterns: Per test, the regular expressions that it asks.
         followed: Per such request, the tests.
         watched: Per request for what is caught, the tests.
@@ -58,6 +60,8 @@ class FakeRunner:
     restorations: Mapping[tuple[tuple[str, ...], tuple[str, ...]], TestRun] = field(
         default_factory=dict
     )
+    conditions: Mapping[tuple[str, object], TestRun] = field(default_factory=dict)
+    asking: Mapping[str, Mapping[str, Sequence[Reader]]] = field(default_factory=dict)
     patterns: Mapping[str, tuple[AskedPattern, ...]] = field(default_factory=dict)
     followed: list[tuple[str, ...]] = field(default_factory=list)
     watched: list[tuple[str, ...]] = field(default_factory=list)
@@ -122,6 +126,17 @@ class FakeRunner:
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:
         self.limits.append(limit_s)
         return self.states.get(tuple(tests), ())
+
+    def under(
+        self, condition: tuple[str, object], tests: Sequence[str], *, limit_s: float
+    ) -> Rerun | None:
+        self.limits.append(limit_s)
+        run = self.conditions.get(condition, FAILED)
+        return Rerun(tests=dict.fromkeys(tests, run))
+
+    def readers(self, test: str, *, limit_s: float) -> Mapping[str, Sequence[Reader]]:
+        self.limits.append(limit_s)
+        return self.asking.get(test, {})
 
     def restored(
         self, tests: Sequence[str], names: Sequence[str], *, limit_s: float

@@ -1,0 +1,400 @@
+"""Searches the condition that a failure depends on: each is tried alone, and has to decide twice.
+
+A test that fails each time must pass under a condition, one that fails by chance must fail under
+it; both twice, while the opposite was seen without it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from pytest_bayesloc.causes.order import is_same
+from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.inspection import TestRun, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+    from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.inspection import Reader
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.ports import Clock, Runner
+    from pytest_bayesloc.spectrum.sources import Sources
+
+#: Words in the code of a test that make a condition worth a re-run.
+WORDS = re.compile(
+    r"\b(?:now|today|utcnow|time|localtime|gmtime|strftime|fromtimestamp|astimezone|mktime"
+    r"|random|shuffle|sample|choices?|randint|uniform|uuid4|secrets|listdir|scandir|iterdir|r?glob"
+    r"|walk|open|read_text|write_text|Path|environ|getenv|locale|sleep|wait|wait_for|timeout|join"
+    r"|Thread|submit|create_task|gather|ThreadPoolExecutor)\b"
+)
+SETS = re.compile(r"\bset\(|\bfrozenset\(|\bhash\(|\{[^{}:]*,[^{}:]*\}|\{[^{}:]+ for ")
+DAY_S = 86_400.0
+#: Seconds from now: to other hours, days of the week, ends of months, years.
+OFFSETS = tuple(DAY_S * days for days in (0.5, 2, 4, 9, 15, 45, 190, -365, -1_000, -1_900))
+ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Tokyo")
+N_SEEDS = 12
+N_HASH_SEEDS = 5
+N_RACES = 10
+FREQUENT_S, RARE_S = 1e-6, 5.0  # between switches of threads
+LONGER, SHORTER = 20.0, 0.1
+LATE_S = 0.2
+_USUAL = re.compile(r"(?:PATH|HOME|PWD|USER|SHELL|TERM|TMPDIR|TZ|LANG|LC_\w+|PYTHON\w*|PYTEST\w*)$")
+
+Condition: TypeAlias = "tuple[str, object]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """Where the tests run.
+
+    Attributes:
+        rootdir: The project's folder.
+        folder: The one that tests start in.
+        variables: Of the environment.
+        encoding: That of text files by default.
+        elsewhere: Opens a runner whose processes have other variables than these.
+    """
+
+    rootdir: str
+    folder: str
+    variables: Mapping[str, str]
+    encoding: str
+    elsewhere: Callable[[Mapping[str, str]], AbstractContextManager[Runner]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """A condition that decides how a test ends.
+
+    Attributes:
+        condition: Its name and value, where one was put in place.
+        seen: What was seen, in words.
+        readers: The code that asks for what it changes; empty if that is not known.
+    """
+
+    kind: CauseKind
+    seen: str
+    condition: Condition | None = None
+    readers: Sequence[Reader] = ()
+
+
+class ConditionSearch:
+    """Runs one test alone under other conditions.
+
+    Args:
+        runner: Of a server that knows the test.
+        failure: Of the test in the main run.
+        around: Where it runs.
+        clock: Monotonic seconds.
+        deadline: When the search must end.
+    """
+
+    def __init__(
+        self, runner: Runner, failure: Failure, around: Surroundings, clock: Clock, deadline: float
+    ) -> None:
+        self._runner = runner
+        self._failure = failure
+        self._test = failure.node_id
+        self._around = around
+        self._clock = clock
+        self._deadline = deadline
+        self._readers: Mapping[str, Sequence[Reader]] = {}
+
+    def of_steady(self, code: str) -> Decided | None:
+        """Return the condition under which a test passes that fails each time.
+
+        ``code`` is that of what it executes.
+        """
+        if not all(self._fails(self._plain()) for _ in range(2)):
+            return None
+        self._read()
+        ways = (
+            *(self._other_clock, self._other_zone, self._other_listing, self._other_folder),
+            *(self._other_variable, self._other_seed, self._longer_waits, self._other_locale),
+        )
+        found = next((found for way in ways if (found := way()) is not None), None)
+        if found is None and SETS.search(code) and "PYTHONHASHSEED" in self._around.variables:
+            return self._other_hash(Verdict.PASS)
+        return found
+
+    def of_flaky(self, code: str) -> Decided | None:
+        """Return the condition under which a test fails that passed when it was run again."""
+        self._read()
+        ways = (self._failing_seed, self._failing_wait, self._failing_switch)
+        found = next((found for way in ways if (found := way()) is not None), None)
+        if found is None and SETS.search(code):
+            found = self._other_hash(Verdict.FAIL)
+        return found or self._by_chance()
+
+    # -- of a steady failure
+
+    def _other_clock(self) -> Decided | None:
+        return self._passing("clock", OFFSETS, CauseKind.CLOCK, "the clock shows {}")
+
+    def _other_zone(self) -> Decided | None:
+        current = self._around.variables.get("TZ", "")
+        zones = [zone for zone in ZONES if zone != current]
+        found = self._passing("time-zone", zones, CauseKind.TIME_ZONE, "TZ is {}")
+        if found is None and "time-zone" in self._readers:
+            found = self._in_environment({"TZ": zones[0]}, CauseKind.TIME_ZONE, "time-zone")
+        return found
+
+    def _other_listing(self) -> Decided | None:
+        orders = ("sorted", "reversed")
+        words = "the entries of folders come {}"
+        return self._passing("listing", orders, CauseKind.LISTING_ORDER, words)
+
+    def _other_folder(self) -> Decided | None:
+        if self._around.folder == self._around.rootdir:
+            return None
+        self._readers = {"folder": (), **self._readers}
+        folders, kind = (self._around.rootdir,), CauseKind.WORKING_DIRECTORY
+        return self._passing("folder", folders, kind, "tests start in the project's folder")
+
+    def _other_variable(self) -> Decided | None:
+        for asked in list(self._readers):
+            name = asked.removeprefix("variable:")
+            if name != asked and name in self._around.variables and not _USUAL.match(name):
+                readers = {**self._readers, "variable": self._readers[asked]}
+                self._readers = readers
+                found = self._passing("variable", (name,), CauseKind.VARIABLE, "{} is not set")
+                if found is not None:
+                    return found
+        return None
+
+    def _other_seed(self) -> Decided | None:
+        """A server gives ``random`` the same seed in each re-run: others may end otherwise."""
+        seeds = range(1, N_SEEDS)
+        return self._passing("random", seeds, CauseKind.RANDOM, "the seed of random is {}")
+
+    def _longer_waits(self) -> Decided | None:
+        words = "waits take {:g} times as long"
+        return self._passing("waiting", (LONGER,), CauseKind.SLOWNESS, words)
+
+    def _other_locale(self) -> Decided | None:
+        names = ("LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LANG")
+        plain = {"", "C", "POSIX", "C.UTF-8", "en_US.UTF-8"}
+        is_usual = all(self._around.variables.get(name, "") in plain for name in names)
+        if is_usual and self._around.encoding.lower().replace("-", "") == "utf8":
+            return None
+        usual = {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
+        return self._in_environment(usual, CauseKind.LOCALE, "locale")
+
+    def _in_environment(
+        self, variables: Mapping[str, str], kind: CauseKind, reader: str
+    ) -> Decided | None:
+        with self._around.elsewhere(variables) as runner:
+            ends = [self._run(runner) for _ in range(2)]
+        if not all(run.verdict is Verdict.PASS for run in ends):
+            return None
+        said = " and ".join(f"{name}={value}" for name, value in variables.items())
+        readers = self._readers.get(reader, ())
+        return Decided(kind=kind, seen=f"it passes where {said}", readers=readers)
+
+    def _passing(
+        self, name: str, values: Sequence[object], kind: CauseKind, words: str
+    ) -> Decided | None:
+        """Return the first value of a condition that the code reads under which the test passes."""
+        if name not in self._readers:
+            return None
+        for value in values:
+            if all(self._end_of((name, value)) is Verdict.PASS for _ in range(2)):
+                seen = f"it passes if {words.format(value)}"
+                readers = self._readers[name]
+                return Decided(kind=kind, seen=seen, condition=(name, value), readers=readers)
+        return None
+
+    # -- of a failure that comes and goes
+
+    def _failing_seed(self) -> Decided | None:
+        readers = self._readers.get("random")
+        if readers is None:
+            return None
+        failing = [n for n in range(N_SEEDS) if self._fails(self._under(("random", n)))]
+        is_decided = failing and len(failing) < N_SEEDS
+        if not is_decided or not self._fails(self._under(("random", failing[0]))):
+            return None
+        seen = f"it fails with {len(failing)} of {N_SEEDS} seeds of random"
+        return Decided(kind=CauseKind.RANDOM, seen=seen, readers=readers)
+
+    def _failing_wait(self) -> Decided | None:
+        readers = self._readers.get("waiting")
+        if readers is None:
+            return None
+        for condition, words in (
+            (("starting", LATE_S), f"threads start {LATE_S:g} s late"),
+            (("waiting", SHORTER), f"waits take {SHORTER:g} of their time"),
+        ):
+            if all(self._fails(self._under(condition)) for _ in range(3)) and all(
+                self._end_of(("waiting", LONGER)) is Verdict.PASS for _ in range(3)
+            ):
+                seen = f"it fails each time if {words}, and passes if waits take longer"
+                return Decided(
+                    kind=CauseKind.SLOWNESS, seen=seen, condition=condition, readers=readers
+                )
+        return None
+
+    def _failing_switch(self) -> Decided | None:
+        readers = self._readers.get("threads")
+        if readers is None:
+            return None
+        often, seldom = (
+            sum(self._fails(self._under(("switching", s))) for _ in range(N_RACES))
+            for s in (FREQUENT_S, RARE_S)
+        )
+        if often < 3 or often - seldom < N_RACES / 3:  # by chance less than once in 100
+            return None
+        seen = (
+            f"it fails in {often} of {N_RACES} runs in which threads are switched often, "
+            f"and in {seldom} of {N_RACES} in which they hardly are"
+        )
+        return Decided(kind=CauseKind.RACE, seen=seen, readers=readers)
+
+    def _by_chance(self) -> Decided | None:
+        n_failed = sum(self._fails(self._plain()) for _ in range(N_RACES))
+        if not 0 < n_failed < N_RACES:
+            return None
+        seen = f"it fails in {n_failed} of {N_RACES} runs of the same code"
+        for name, kind in (("random", CauseKind.RANDOM), ("threads", CauseKind.RACE)):
+            if readers := self._readers.get(name):
+                return Decided(kind=kind, seen=seen, readers=readers)
+        return Decided(kind=CauseKind.CHANCE, seen=seen)
+
+    # -- of both
+
+    def _other_hash(self, wanted: Verdict) -> Decided | None:
+        """Return whether another order of sets makes the test end as ``wanted``, and one not."""
+        for seed in range(1, N_HASH_SEEDS + 1):
+            if self._left_s() <= 0:
+                return None
+            with self._around.elsewhere({"PYTHONHASHSEED": str(seed)}) as runner:
+                ends = [self._run(runner).verdict for _ in range(2)]
+            if all(end is wanted for end in ends):
+                other = "passes" if wanted is Verdict.PASS else "fails"
+                seen = f"it {other} with PYTHONHASHSEED={seed}"
+                return Decided(kind=CauseKind.HASH_ORDER, seen=seen)
+        return None
+
+    def _read(self) -> None:
+        self._readers = self._runner.readers(self._test, limit_s=self._limit_s())
+
+    def _plain(self) -> TestRun:
+        return self._run(self._runner)
+
+    def _run(self, runner: Runner) -> TestRun:
+        return runner.rerun(None, [self._test], limit_s=self._limit_s()).tests[self._test]
+
+    def _under(self, condition: Condition) -> TestRun:
+        if self._left_s() <= 0:
+            return TestRun(verdict=Verdict.NOT_RUN)
+        rerun = self._runner.under(condition, [self._test], limit_s=self._limit_s())
+        return TestRun(verdict=Verdict.NOT_RUN) if rerun is None else rerun.tests[self._test]
+
+    def _end_of(self, condition: Condition) -> Verdict:
+        return self._under(condition).verdict
+
+    def _fails(self, run: TestRun) -> bool:
+        return is_same(run, self._failure)
+
+    def _left_s(self) -> float:
+        return self._deadline - self._clock()
+
+    def _limit_s(self) -> float:
+        return max(0.5, self._left_s())
+
+
+#: Per kind: what the code at the place does, and what to do about it.
+_WORDS: Mapping[CauseKind, tuple[str, str]] = {
+    CauseKind.CLOCK: (
+        "{} reads the clock",
+        "give the code the time as an argument, or freeze it in the test (freezegun, time-machine)",
+    ),
+    CauseKind.TIME_ZONE: (
+        "{} depends on the time zone",
+        "use times with a zone of their own, or set TZ in the test",
+    ),
+    CauseKind.LISTING_ORDER: (
+        "{} takes entries of a folder in the order that the file system gives",
+        "sort them",
+    ),
+    CauseKind.WORKING_DIRECTORY: (
+        "{} looks for files relative to the working directory",
+        "make the path absolute by __file__, or start pytest in the project's folder",
+    ),
+    CauseKind.VARIABLE: (
+        "{} reads a variable of the environment",
+        "set it in the test: monkeypatch.setenv or monkeypatch.delenv",
+    ),
+    CauseKind.RANDOM: (
+        "{} draws random numbers",
+        "seed the generator in the test, or check what holds for every draw",
+    ),
+    CauseKind.SLOWNESS: (
+        "{} waits too short a time for what another thread or task does",
+        "wait for the event itself, not for some seconds",
+    ),
+    CauseKind.RACE: (
+        "threads or tasks that {} starts work on the same data",
+        "guard what they share by a lock",
+    ),
+    CauseKind.LOCALE: (
+        "{} depends on the locale or its encoding",
+        'name the encoding (encoding="utf-8"), or set the locale in the test',
+    ),
+    CauseKind.HASH_ORDER: (
+        "{} depends on the order of a set",
+        "sort what comes from it",
+    ),
+    CauseKind.CHANCE: ("its outcome changes from run to run", ""),
+}
+
+
+def told(
+    found: Decided, test: str, sources: Sources, suspects: Sequence[Location], command: str
+) -> Cause:
+    """Return what was decided as a cause.
+
+    Args:
+        found: The condition.
+        test: Node id of the test.
+        sources: The project's files.
+        suspects: Code that the test executes, the likeliest first.
+        command: Runs the test alone.
+    """
+    location, line = _place(found, sources, suspects)
+    is_variable = found.kind is CauseKind.VARIABLE
+    does, advice = _WORDS[found.kind]
+    who = "the code" if location is None else f"{location.qualname} ({location.file}:{line})"
+    return Cause(
+        kind=found.kind,
+        text=f"{does.format(who)}: {test.rpartition('::')[2]}, {found.seen}",
+        advice=advice,
+        location=location,
+        line=line,
+        state=str(found.condition[1]) if found.condition and is_variable else "",
+        command=command,
+    )
+
+
+def _place(
+    found: Decided, sources: Sources, suspects: Sequence[Location]
+) -> tuple[Location | None, int]:
+    """Return the code that asks for what the condition changes, rather of the code than a test."""
+    places = []
+    for file, line, first_line, name in found.readers:
+        where = sources.locate((file, first_line, name))
+        if where is not None:
+            places.append((where, line))
+    if places:
+        return min(places, key=lambda place: place[0].is_test)
+    if found.kind is CauseKind.HASH_ORDER:
+        for where in suspects:
+            lines = sources.own_text(where).splitlines()
+            for number, text in enumerate(lines, where.start_line):
+                if SETS.search(text):
+                    return where, number
+    return None, 0

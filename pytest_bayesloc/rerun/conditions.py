@@ -1,0 +1,256 @@
+"""Runs tests under another condition, in a forked child: another clock, order of folders, seed.
+
+All is put in place after the tests were imported, so names that modules hold already are replaced
+too. Nothing is put back: the child ends with its tests.
+"""
+
+from __future__ import annotations
+
+import datetime
+import glob
+import os
+import random
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+RANDOM, CLOCK, TIME_ZONE, LISTING, FOLDER = "random", "clock", "time-zone", "listing", "folder"
+WAITING, SWITCHING, STARTING, VARIABLE = "waiting", "switching", "starting", "variable"
+
+_time, _time_ns, _sleep = time.time, time.time_ns, time.sleep
+_date, _datetime = datetime.date, datetime.datetime
+_listdir, _scandir = os.listdir, os.scandir
+
+
+def apply(name: str, value: Any) -> None:  # noqa: ANN401 - by the name
+    """Put the condition ``name`` in place, with a ``value`` of its own.
+
+    Values: a seed, seconds to add to the clock, the name of a time zone, ``sorted`` or
+    ``reversed``, a folder, a factor of waits, seconds between switches of threads, seconds before
+    a thread starts, and the name of a variable to unset.
+    """
+    _APPLY[name](value)
+
+
+def _seed(value: int) -> None:
+    random.seed(value)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(value)
+    faker = sys.modules.get("faker")
+    if faker is not None:
+        faker.Faker.seed(value)
+
+
+def _set_zone(value: str) -> None:
+    os.environ["TZ"] = value
+    time.tzset()
+
+
+def _unset(value: str) -> None:
+    os.environ.pop(value, None)
+
+
+# -- the clock
+
+
+class _Stand(type):
+    """Classes that take instances of the real ones, their only bases, for their own."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls.__base__ or object)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, cls.__base__ or object)
+
+    def __call__(cls, *args: Any, **how: Any) -> Any:  # noqa: ANN401 - what a real one gives
+        return (cls.__base__ or object)(*args, **how)
+
+
+class ShiftedDate(datetime.date, metaclass=_Stand):
+    """Stands for ``datetime.date`` where the clock is shifted."""
+
+    @classmethod
+    def today(cls) -> Any:  # noqa: ANN401 - a real date
+        """The date that the shifted clock shows."""
+        return _date.fromtimestamp(_now())
+
+
+class ShiftedTime(datetime.datetime, metaclass=_Stand):
+    """Stands for ``datetime.datetime`` where the clock is shifted."""
+
+    @classmethod
+    def now(cls, tz: datetime.tzinfo | None = None) -> Any:  # noqa: ANN401 - a real time
+        """The time that the shifted clock shows."""
+        return _datetime.fromtimestamp(_now(), tz)
+
+    @classmethod
+    def today(cls) -> Any:  # noqa: ANN401 - a real time
+        """The local time that the shifted clock shows."""
+        return cls.now()
+
+    @classmethod
+    def utcnow(cls) -> Any:  # noqa: ANN401 - a real time
+        """The time in UTC that the shifted clock shows."""
+        return cls.now(datetime.timezone.utc).replace(tzinfo=None)
+
+
+_shifted_by = 0.0
+
+
+def _now() -> float:
+    return _time() + _shifted_by
+
+
+def _shift(seconds: float) -> None:
+    """Have the clock show a time that many seconds later; negative: earlier."""
+    global _shifted_by  # noqa: PLW0603 - the clock of a process
+    _shifted_by = seconds
+    strftime, local = time.strftime, time.localtime
+
+    def of_now(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda when=None: real(_now() if when is None else when)
+
+    _replace(
+        {
+            _date: ShiftedDate,
+            _datetime: ShiftedTime,
+            _time: _now,
+            _time_ns: lambda: int(_now() * 1e9),
+            strftime: lambda text, when=None: strftime(text, when or local(_now())),
+            **{real: of_now(real) for real in (time.localtime, time.gmtime, time.ctime)},
+        }
+    )
+
+
+# -- folders
+
+
+def _order(value: str) -> None:
+    """Have folders give their entries by name, or in the opposite order."""
+    is_reversed = value == "reversed"
+
+    def listdir(*path: str) -> list[str]:
+        return sorted(_listdir(*path), reverse=is_reversed)
+
+    def scandir(*path: str) -> Entries:
+        return Entries(sorted(_scandir(*path), key=lambda e: e.name, reverse=is_reversed))
+
+    _replace({_listdir: listdir, _scandir: scandir})
+    for held in (getattr(glob, "_StringGlobber", None), *_accessors()):
+        for name, real in (("scandir", scandir), ("listdir", listdir)):
+            if held is not None and name in vars(held):
+                setattr(held, name, staticmethod(real))
+
+
+def _accessors() -> Iterator[Any]:
+    """Yield the object by which ``pathlib`` asks for folders before Python 3.11."""
+    pathlib = sys.modules.get("pathlib")
+    if accessor := getattr(pathlib, "_normal_accessor", None):
+        yield type(accessor)
+
+
+class Entries:
+    """Gives entries as ``os.scandir`` does."""
+
+    def __init__(self, entries: Iterable[os.DirEntry[Any]]) -> None:
+        self._entries = iter(entries)
+
+    def __iter__(self) -> Entries:
+        return self
+
+    def __next__(self) -> os.DirEntry[Any]:
+        return next(self._entries)
+
+    def __enter__(self) -> Entries:  # noqa: PYI034 - Python 3.10 has no Self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def close(self) -> None:
+        """Do nothing: all is read."""
+
+
+# -- waits and threads
+
+
+def _wait_longer(factor: float) -> None:
+    """Have the thread of the tests sleep and wait for others ``factor`` times as long."""
+    main = threading.main_thread()
+
+    def sleep(seconds: float) -> None:
+        _sleep(seconds * factor if threading.current_thread() is main else seconds)
+
+    _replace({_sleep: sleep})
+    for kind, name in (
+        (threading.Event, "wait"), (threading.Condition, "wait"), (threading.Thread, "join"),
+    ):  # fmt: skip
+        setattr(kind, name, _longer(getattr(kind, name), factor, main))
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is not None:
+        _wait_longer_for(asyncio, factor)
+
+
+def _wait_longer_for(asyncio: Any, factor: float) -> None:  # noqa: ANN401 - a module
+    real_wait, real_timeout = asyncio.wait_for, getattr(asyncio, "timeout", None)
+
+    async def wait_for(awaitable: Any, timeout: float | None) -> Any:  # noqa: ANN401
+        return await real_wait(awaitable, None if timeout is None else timeout * factor)
+
+    replaced: dict[Any, Any] = {real_wait: wait_for}
+    if real_timeout is not None:
+        replaced[real_timeout] = lambda delay: real_timeout(
+            None if delay is None else delay * factor
+        )
+    _replace(replaced)
+
+
+def _longer(real: Any, factor: float, main: threading.Thread) -> Any:  # noqa: ANN401 - a method
+    def wait(self: Any, timeout: float | None = None) -> Any:  # noqa: ANN401
+        if timeout is not None and threading.current_thread() is main:
+            timeout *= factor
+        return real(self, timeout)
+
+    return wait
+
+
+def _start_late(seconds: float) -> None:
+    """Have each thread begin its work that much later."""
+    real = threading.Thread.run
+
+    def run(self: threading.Thread) -> None:
+        _sleep(seconds)
+        real(self)
+
+    threading.Thread.run = run  # type: ignore[method-assign]
+
+
+def _replace(others: dict[Any, Any]) -> None:
+    """Put other objects in the place of some, in the variables of all modules."""
+    by_id = {id(real): other for real, other in others.items()}
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in _OURS:
+            continue
+        namespace: Any = getattr(module, "__dict__", None)
+        for variable, value in list(namespace.items()) if type(namespace) is dict else ():
+            if id(value) in by_id:
+                namespace[variable] = by_id[id(value)]
+
+
+_OURS = ("pytest_bayesloc", "_pytest", "pytest")
+_APPLY: dict[str, Callable[[Any], None]] = {
+    RANDOM: _seed,
+    CLOCK: _shift,
+    TIME_ZONE: _set_zone,
+    LISTING: _order,
+    FOLDER: os.chdir,
+    WAITING: _wait_longer,
+    SWITCHING: sys.setswitchinterval,
+    STARTING: _start_late,
+    VARIABLE: _unset,
+}
