@@ -299,7 +299,7 @@ class _Fails:
 
     def under(
         self, condition: tuple[str, object], tests: Sequence[str], *, limit_s: float
-    ) -> Rerun | None:
+    ) -> tuple[Rerun, Sequence[Reader]] | None:
         del condition, tests, limit_s
         return None
 

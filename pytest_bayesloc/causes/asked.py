@@ -153,3 +153,12 @@ def _holds_others(node: ast.stmt) -> bool:
 def names_in(nodes: list[ast.AST]) -> set[str]:
     """Return the plain names that ``nodes`` mention."""
     return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def makes_sets(scope: ast.AST) -> bool:
+    """Return whether ``scope`` makes sets: their order may differ from run to run."""
+    return any(
+        isinstance(node, (ast.Set, ast.SetComp))
+        or (isinstance(node, ast.Name) and node.id in {"set", "frozenset"})
+        for node in ast.walk(scope)
+    )

@@ -7,7 +7,8 @@ it; both twice, while the opposite was seen without it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.causes.order import is_same
@@ -31,17 +32,17 @@ WORDS = re.compile(
     r"|walk|open|read_text|write_text|Path|environ|getenv|locale|sleep|wait|wait_for|timeout|join"
     r"|Thread|submit|create_task|gather|ThreadPoolExecutor)\b"
 )
-SETS = re.compile(r"\bset\(|\bfrozenset\(|\bhash\(|\{[^{}:]*,[^{}:]*\}|\{[^{}:]+ for ")
 DAY_S = 86_400.0
 #: Seconds from now: to other hours, days of the week, ends of months, years.
 OFFSETS = tuple(DAY_S * days for days in (0.5, 2, 4, 9, 15, 45, 190, -365, -1_000, -1_900))
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Tokyo")
 N_SEEDS = 12
-N_HASH_SEEDS = 5
+N_ORDERS = 16
 N_RACES = 10
 FREQUENT_S, RARE_S = 1e-6, 5.0  # between switches of threads
 LONGER, SHORTER = 20.0, 0.1
 LATE_S = 0.2
+TIME = "%A, %d %B %Y, %H:%M"
 _USUAL = re.compile(r"(?:PATH|HOME|PWD|USER|SHELL|TERM|TMPDIR|TZ|LANG|LC_\w+|PYTHON\w*|PYTEST\w*)$")
 
 Condition: TypeAlias = "tuple[str, object]"
@@ -103,11 +104,12 @@ class ConditionSearch:
         self._clock = clock
         self._deadline = deadline
         self._readers: Mapping[str, Sequence[Reader]] = {}
+        self._read_order: Sequence[Reader] = ()  # of sets, in the last re-run
 
-    def of_steady(self, code: str) -> Decided | None:
+    def of_steady(self, *, has_sets: bool) -> Decided | None:
         """Return the condition under which a test passes that fails each time.
 
-        ``code`` is that of what it executes.
+        ``has_sets`` is whether the code that it executes makes sets.
         """
         if not all(self._fails(self._plain()) for _ in range(2)):
             return None
@@ -117,23 +119,30 @@ class ConditionSearch:
             *(self._other_variable, self._other_seed, self._longer_waits, self._other_locale),
         )
         found = next((found for way in ways if (found := way()) is not None), None)
-        if found is None and SETS.search(code) and "PYTHONHASHSEED" in self._around.variables:
-            return self._other_hash(Verdict.PASS)
-        return found
+        return self._other_order(Verdict.PASS) if found is None and has_sets else found
 
-    def of_flaky(self, code: str) -> Decided | None:
+    def of_flaky(self, *, has_sets: bool) -> Decided | None:
         """Return the condition under which a test fails that passed when it was run again."""
         self._read()
         ways = (self._failing_seed, self._failing_wait, self._failing_switch)
         found = next((found for way in ways if (found := way()) is not None), None)
-        if found is None and SETS.search(code):
-            found = self._other_hash(Verdict.FAIL)
+        if found is None and has_sets:
+            found = self._other_order(Verdict.FAIL)
         return found or self._by_chance()
 
     # -- of a steady failure
 
     def _other_clock(self) -> Decided | None:
-        return self._passing("clock", OFFSETS, CauseKind.CLOCK, "the clock shows {}")
+        if "clock" not in self._readers:
+            return None
+        found = self._passing("clock", OFFSETS, CauseKind.CLOCK, "")
+        return found and replace(found, seen=self._times(found.condition))
+
+    def _times(self, condition: Condition | None) -> str:
+        """Tell at which time the test passes, and at which it does not."""
+        now = datetime.now().astimezone()
+        then = now + timedelta(seconds=float(str(condition[1]))) if condition else now
+        return f"passes on {then:{TIME}} and fails on {now:{TIME}}"
 
     def _other_zone(self) -> Decided | None:
         current = self._around.variables.get("TZ", "")
@@ -193,7 +202,7 @@ class ConditionSearch:
             return None
         said = " and ".join(f"{name}={value}" for name, value in variables.items())
         readers = self._readers.get(reader, ())
-        return Decided(kind=kind, seen=f"it passes where {said}", readers=readers)
+        return Decided(kind=kind, seen=f"passes where {said}", readers=readers)
 
     def _passing(
         self, name: str, values: Sequence[object], kind: CauseKind, words: str
@@ -203,7 +212,7 @@ class ConditionSearch:
             return None
         for value in values:
             if all(self._end_of((name, value)) is Verdict.PASS for _ in range(2)):
-                seen = f"it passes if {words.format(value)}"
+                seen = f"passes if {words.format(value)}"
                 readers = self._readers[name]
                 return Decided(kind=kind, seen=seen, condition=(name, value), readers=readers)
         return None
@@ -218,7 +227,7 @@ class ConditionSearch:
         is_decided = failing and len(failing) < N_SEEDS
         if not is_decided or not self._fails(self._under(("random", failing[0]))):
             return None
-        seen = f"it fails with {len(failing)} of {N_SEEDS} seeds of random"
+        seen = f"fails with {len(failing)} of {N_SEEDS} seeds of random"
         return Decided(kind=CauseKind.RANDOM, seen=seen, readers=readers)
 
     def _failing_wait(self) -> Decided | None:
@@ -232,7 +241,7 @@ class ConditionSearch:
             if all(self._fails(self._under(condition)) for _ in range(3)) and all(
                 self._end_of(("waiting", LONGER)) is Verdict.PASS for _ in range(3)
             ):
-                seen = f"it fails each time if {words}, and passes if waits take longer"
+                seen = f"fails each time if {words}, and passes if waits take longer"
                 return Decided(
                     kind=CauseKind.SLOWNESS, seen=seen, condition=condition, readers=readers
                 )
@@ -249,7 +258,7 @@ class ConditionSearch:
         if often < 3 or often - seldom < N_RACES / 3:  # by chance less than once in 100
             return None
         seen = (
-            f"it fails in {often} of {N_RACES} runs in which threads are switched often, "
+            f"fails in {often} of {N_RACES} runs in which threads are switched often, "
             f"and in {seldom} of {N_RACES} in which they hardly are"
         )
         return Decided(kind=CauseKind.RACE, seen=seen, readers=readers)
@@ -258,7 +267,7 @@ class ConditionSearch:
         n_failed = sum(self._fails(self._plain()) for _ in range(N_RACES))
         if not 0 < n_failed < N_RACES:
             return None
-        seen = f"it fails in {n_failed} of {N_RACES} runs of the same code"
+        seen = f"fails in {n_failed} of {N_RACES} runs of the same code"
         for name, kind in (("random", CauseKind.RANDOM), ("threads", CauseKind.RACE)):
             if readers := self._readers.get(name):
                 return Decided(kind=kind, seen=seen, readers=readers)
@@ -266,17 +275,26 @@ class ConditionSearch:
 
     # -- of both
 
-    def _other_hash(self, wanted: Verdict) -> Decided | None:
-        """Return whether another order of sets makes the test end as ``wanted``, and one not."""
-        for seed in range(1, N_HASH_SEEDS + 1):
-            if self._left_s() <= 0:
+    def _other_order(self, wanted: Verdict) -> Decided | None:
+        """Return the order of sets if one makes the test end as ``wanted``, and another one not.
+
+        Its reader is the code that alone has to get that order.
+        """
+        ends = {}
+        for seed in range(N_ORDERS):
+            ends[seed] = self._end_of(("sets", (seed, None)))
+            readers = self._read_order
+            if not readers:
                 return None
-            with self._around.elsewhere({"PYTHONHASHSEED": str(seed)}) as runner:
-                ends = [self._run(runner).verdict for _ in range(2)]
-            if all(end is wanted for end in ends):
-                other = "passes" if wanted is Verdict.PASS else "fails"
-                seen = f"it {other} with PYTHONHASHSEED={seed}"
-                return Decided(kind=CauseKind.HASH_ORDER, seen=seen)
+            others = {end for end in ends.values() if end is not wanted}
+            if ends[seed] is wanted and (others or wanted is Verdict.PASS):
+                alone = [r for r in readers if self._end_of(("sets", (seed, r[:2]))) is wanted]
+                says = "passes" if wanted is Verdict.PASS else "fails"
+                return Decided(
+                    kind=CauseKind.HASH_ORDER,
+                    seen=f"{says} with another order of a set, which differs from run to run",
+                    readers=alone or readers,
+                )
         return None
 
     def _read(self) -> None:
@@ -291,8 +309,11 @@ class ConditionSearch:
     def _under(self, condition: Condition) -> TestRun:
         if self._left_s() <= 0:
             return TestRun(verdict=Verdict.NOT_RUN)
-        rerun = self._runner.under(condition, [self._test], limit_s=self._limit_s())
-        return TestRun(verdict=Verdict.NOT_RUN) if rerun is None else rerun.tests[self._test]
+        found = self._runner.under(condition, [self._test], limit_s=self._limit_s())
+        if found is None:
+            return TestRun(verdict=Verdict.NOT_RUN)
+        rerun, self._read_order = found
+        return rerun.tests[self._test]
 
     def _end_of(self, condition: Condition) -> Verdict:
         return self._under(condition).verdict
@@ -353,25 +374,22 @@ _WORDS: Mapping[CauseKind, tuple[str, str]] = {
 }
 
 
-def told(
-    found: Decided, test: str, sources: Sources, suspects: Sequence[Location], command: str
-) -> Cause:
+def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
     """Return what was decided as a cause.
 
     Args:
         found: The condition.
         test: Node id of the test.
         sources: The project's files.
-        suspects: Code that the test executes, the likeliest first.
         command: Runs the test alone.
     """
-    location, line = _place(found, sources, suspects)
+    location, line = _place(found, sources)
     is_variable = found.kind is CauseKind.VARIABLE
     does, advice = _WORDS[found.kind]
     who = "the code" if location is None else f"{location.qualname} ({location.file}:{line})"
     return Cause(
         kind=found.kind,
-        text=f"{does.format(who)}: {test.rpartition('::')[2]}, {found.seen}",
+        text=f"{does.format(who)}: {test.rpartition('::')[2]} {found.seen}",
         advice=advice,
         location=location,
         line=line,
@@ -380,9 +398,7 @@ def told(
     )
 
 
-def _place(
-    found: Decided, sources: Sources, suspects: Sequence[Location]
-) -> tuple[Location | None, int]:
+def _place(found: Decided, sources: Sources) -> tuple[Location | None, int]:
     """Return the code that asks for what the condition changes, rather of the code than a test."""
     places = []
     for file, line, first_line, name in found.readers:
@@ -391,10 +407,4 @@ def _place(
             places.append((where, line))
     if places:
         return min(places, key=lambda place: place[0].is_test)
-    if found.kind is CauseKind.HASH_ORDER:
-        for where in suspects:
-            lines = sources.own_text(where).splitlines()
-            for number, text in enumerate(lines, where.start_line):
-                if SETS.search(text):
-                    return where, number
     return None, 0

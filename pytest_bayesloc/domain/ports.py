@@ -218,11 +218,12 @@ class Runner(Protocol):
 
     def under(
         self, condition: tuple[str, object], tests: Sequence[str], *, limit_s: float
-    ) -> Rerun | None:
+    ) -> tuple[Rerun, Sequence[Reader]] | None:
         """Run ``tests`` under a condition: its name and value, as ``rerun.conditions`` has them.
 
         Returns:
-            How they went; None where it can't be put in place.
+            How they went, and who read the order of sets where that is the condition; None where
+            it can't be put in place.
         """
 
     def readers(self, test: str, *, limit_s: float) -> Mapping[str, Sequence[Reader]]:

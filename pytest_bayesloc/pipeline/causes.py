@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.causes.asked import makes_sets
 from pytest_bayesloc.causes.awaits import never_awaited
 from pytest_bayesloc.causes.conditions import WORDS, ConditionSearch, Surroundings, told
 from pytest_bayesloc.causes.environment import EnvironmentCauses, Machine
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.cause import Cause
     from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.ports import Runner
+    from pytest_bayesloc.domain.source import Unit
     from pytest_bayesloc.domain.spectrum import Spectrum
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
@@ -72,21 +74,26 @@ N_READ = 100  # functions whose text is read
 def explain_steady(context: Context, case: Case, runner: Runner, limit_s: float) -> bool:
     """Say whether a condition decides that the tests of ``case`` fail, and add it.
 
-    Nothing is run again unless the code that they execute has words that speak of one.
+    Nothing is run again unless the code that they execute speaks of one, or makes sets.
     """
-    code = _code(context, case)
-    if case.cause is not None or not WORDS.search(code) or not is_local(context):
+    if case.cause is not None or not is_local(context):
+        return False
+    units = list(_executed(context, case))
+    has_sets = any(makes_sets(unit.node) for unit in units)
+    texts = (context.sources.own_text(unit.location) for unit in units)
+    if not has_sets and not any(map(WORDS.search, texts)):
         return False
     search = _search(context, case, runner, limit_s)
-    return _explained(context, case, lambda: search.of_steady(code))
+    return _explained(context, case, lambda: search.of_steady(has_sets=has_sets))
 
 
 def explain_flaky(context: Context, case: Case, runner: Runner, limit_s: float) -> bool:
     """Say whether a condition decides that a test comes and goes, and add it to ``case``."""
     if case.cause is not None or not is_local(context):
         return False
+    has_sets = any(makes_sets(unit.node) for unit in _executed(context, case))
     search = _search(context, case, runner, limit_s)
-    return _explained(context, case, lambda: search.of_flaky(_code(context, case)))
+    return _explained(context, case, lambda: search.of_flaky(has_sets=has_sets))
 
 
 def _explained(context: Context, case: Case, search: Callable[[], Decided | None]) -> bool:
@@ -98,9 +105,8 @@ def _explained(context: Context, case: Case, search: Callable[[], Decided | None
     if found is None:
         return False
     test = case.failures[0].node_id
-    suspects = [where for where, _ in case.belief.top(N_READ)]
     command = shlex.join(["pytest", test])
-    case.cause = told(found, test, context.sources, suspects, command)
+    case.cause = told(found, test, context.sources, command)
     return True
 
 
@@ -124,8 +130,10 @@ def _elsewhere(
         yield pool.first
 
 
-def _code(context: Context, case: Case) -> str:
-    """Return the text of what the failing tests execute, as far as it is likely to matter."""
+def _executed(context: Context, case: Case) -> Iterator[Unit]:
+    """Yield what the failing tests execute, the likeliest first, and the first test itself."""
     places = dict.fromkeys(where for where, _ in case.belief.top(N_READ))
     places |= dict.fromkeys(where for f in case.failures[:1] for where in f.test_locations)
-    return "\n".join(map(context.sources.own_text, places))
+    for where in places:
+        if (found := context.sources.unit(where)) is not None:
+            yield found[1]

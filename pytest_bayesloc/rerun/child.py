@@ -7,6 +7,7 @@ import os
 from functools import partial
 from itertools import pairwise
 from math import inf
+from pathlib import Path
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -14,11 +15,12 @@ import pytest
 
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
-from pytest_bayesloc.rerun.conditions import apply
+from pytest_bayesloc.rerun.conditions import SETS, apply
 from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
 from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, put_value
 from pytest_bayesloc.rerun.handled import HandledErrors
 from pytest_bayesloc.rerun.readers import Readers
+from pytest_bayesloc.rerun.sets import Shuffle, code_files
 from pytest_bayesloc.rerun.shared import KeptState, SharedFixtures, changed_state, shared_state
 from pytest_bayesloc.rerun.swap import (
     DataOverlay,
@@ -27,6 +29,7 @@ from pytest_bayesloc.rerun.swap import (
     compile_patched,
     functions_by_file,
     key_of,
+    real_path,
     swap_code,
 )
 from pytest_bayesloc.rerun.watched import watches
@@ -153,7 +156,8 @@ class Child:
             self._send({"swapped": sum(w.exchange(request["patterns"]) for w in watches)})
         self._watch(request)
         if "condition" in request:
-            apply(*request["condition"])
+            name, value = request["condition"]
+            self._put_condition(name, value, request["files"])
         self._run_tests(request["tests"], monotonic() + request.get("trace_s", inf))
         self._send_n_swapped()  # more of it, where tests import
         if self._tracer is not None:
@@ -182,6 +186,18 @@ class Child:
             self._recorders["readers"] = Readers(FileNames(root, request["readers"]).name)
         if "state" in request:
             self._watch_state(FileNames(root, request["state"]).name, request.get("restored"))
+
+    def _put_condition(self, name: str, value: Any, files: Mapping[str, str]) -> None:  # noqa: ANN401
+        """Put a condition of ``conditions`` in place, or another order of sets."""
+        if name != SETS:
+            apply(name, value)
+            return
+        seed, only = value
+        name_of = FileNames(str(self._config.rootpath), files).name
+        shuffle = Shuffle(seed, name_of, tuple(only) if only else None)
+        texts = {real_path(path): _text_of(path) for path in code_files(files)}
+        shuffle.install(self._reachable(), texts)
+        self._recorders["readers"] = shuffle
 
     def _watch_state(self, name_of: Callable[[str], str], restored: Sequence[str] | None) -> None:
         """Tell before the last test what differs from now, or put it back."""
@@ -347,6 +363,13 @@ class Child:
                 "frames": self._frames,
             }
         )
+
+
+def _text_of(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        return ""
 
 
 def frames_of(error: BaseException) -> Frames:

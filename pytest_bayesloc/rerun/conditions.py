@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 RANDOM, CLOCK, TIME_ZONE, LISTING, FOLDER = "random", "clock", "time-zone", "listing", "folder"
 WAITING, SWITCHING, STARTING, VARIABLE = "waiting", "switching", "starting", "variable"
+SETS = "sets"  # another order of sets: see ``sets``
 
 _time, _time_ns, _sleep = time.time, time.time_ns, time.sleep
 _date, _datetime = datetime.date, datetime.datetime

@@ -27,8 +27,8 @@ _BUILT_IN = {
     ("posix", "scandir"): "listing", ("posix", "urandom"): "random",
     ("Random", "random"): "random", ("Random", "getrandbits"): "random",
     ("Random", "seed"): "", ("_thread", "start_new_thread"): "threads",
-    ("_thread", "start_joinable_thread"): "threads", ("locale", "setlocale"): "locale",
-    ("_locale", "setlocale"): "locale", ("_locale", "localeconv"): "locale",
+    ("_thread", "start_joinable_thread"): "threads", ("_locale", "setlocale"): "set-locale",
+    ("_locale", "localeconv"): "locale",
     ("_io", "open"): "locale folder", ("io", "open"): "locale folder",
 }  # fmt: skip
 #: By the file of the standard library and the name of a function written in Python.

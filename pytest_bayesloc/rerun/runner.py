@@ -205,17 +205,20 @@ class ServerRunner:
     @_question
     def under(
         self, condition: tuple[str, object], tests: Sequence[str], *, limit_s: float
-    ) -> Rerun | None:
+    ) -> tuple[Rerun, Sequence[Reader]] | None:
         """Run ``tests`` under a condition of ``rerun.conditions``; None where nothing is forked."""
         request: Message = {
             "tests": list(tests),
             "limit_s": limit_s,
             "condition": list(condition),
+            "files": self._names(),
         }
         messages = self._ask_warm(request)
         if messages is None:
             return None
-        return _rerun_of(messages, tests, "fork", self.transport.workspaces.here)
+        rerun = _rerun_of(messages, tests, "fork", self.transport.workspaces.here)
+        readers = _last(messages, "readers").get("readers", [])
+        return rerun, convert(readers, list[Reader])
 
     @_question
     def readers(self, test: str, *, limit_s: float) -> Mapping[str, Sequence[Reader]]:

@@ -129,10 +129,10 @@ class FakeRunner:
 
     def under(
         self, condition: tuple[str, object], tests: Sequence[str], *, limit_s: float
-    ) -> Rerun | None:
+    ) -> tuple[Rerun, Sequence[Reader]] | None:
         self.limits.append(limit_s)
         run = self.conditions.get(condition, FAILED)
-        return Rerun(tests=dict.fromkeys(tests, run))
+        return Rerun(tests=dict.fromkeys(tests, run)), self.asking.get("sets", {}).get("sets", ())
 
     def readers(self, test: str, *, limit_s: float) -> Mapping[str, Sequence[Reader]]:
         self.limits.append(limit_s)

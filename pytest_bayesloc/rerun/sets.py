@@ -1,0 +1,190 @@
+"""Gives sets that code makes another order, in a forked child, and notes who reads it.
+
+The order of a set of texts differs from process to process. Here it is a shuffled one, which a seed
+decides, so that no new process is needed, and which code depends on it can be told.
+
+Reference:
+    Shi et al.: Detecting assumptions on deterministic implementations of non-deterministic
+    specifications. ICST 2016.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import hashlib
+import sys
+from contextlib import suppress
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from pytest_bayesloc.domain.source import compile_tree, parse
+from pytest_bayesloc.rerun.readers import MAX_DEPTH, Place
+from pytest_bayesloc.rerun.swap import FunctionIndex, codes_in, key_of, swap_code
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from types import FrameType
+
+NAME = "__bayesloc_sets__"  # of ``builtins``, by which changed code reaches ``Shuffle``
+MAX_PLACES = 20
+_MAKES = ("set", "frozenset")
+
+
+class Shuffle:
+    """Orders sets by a seed, and notes who reads the order.
+
+    Args:
+        seed: Decides the order.
+        name_of: Names a file of the project or its tests; empty for any other.
+        only: Line and file of the only code that gets the order; all does if it is None.
+    """
+
+    def __init__(
+        self, seed: int, name_of: Callable[[str], str], only: tuple[str, int] | None
+    ) -> None:
+        self._seed = seed
+        self._name_of = name_of
+        self._only = only
+        self._places: dict[Place, None] = {}
+
+    def start(self) -> None:
+        """Begin with a test."""
+        self._places = {}
+
+    def stop(self) -> list[Place]:
+        """End it and return who read the order of a set of two or more."""
+        return list(self._places)
+
+    def install(self, functions: FunctionIndex, texts: Mapping[str, str]) -> None:
+        """Change the code of ``functions``, and the sets that modules of these files hold.
+
+        Args:
+            functions: By the real paths of their files.
+            texts: Of the files to change, by their paths.
+        """
+        setattr(builtins, NAME, self)
+        for path, text in texts.items():
+            own = functions.get(path, ())
+            try:
+                code = compile_tree(_changed(parse(text, path)), path)
+                keys = {key_of(inner) for inner in codes_in(code)}
+            except (SyntaxError, ValueError, RecursionError):
+                continue
+            for function in own:
+                with suppress(ValueError):  # it would close over other variables
+                    swap_code([function], code, keys)
+        self._change_modules(texts)
+
+    def _change_modules(self, texts: Mapping[str, str]) -> None:
+        held: dict[int, Any] = {}
+        for module in list(sys.modules.values()):
+            if getattr(module, "__file__", None) in texts:
+                for name, value in list(vars(module).items()):
+                    if type(value) in (set, frozenset) and not name.startswith("__"):
+                        vars(module)[name] = held.setdefault(id(value), self.of(value))
+
+    def of(self, value: Any) -> Any:  # noqa: ANN401 - what the code made
+        """Return a set with the order of this seed; anything else as it is."""
+        if type(value) is set:
+            return _ShuffledSet(value)
+        return _ShuffledFrozenset(value) if type(value) is frozenset else value
+
+    def order(self, items: list[Any], frame: FrameType | None) -> list[Any]:
+        """Return ``items`` in the order of this seed, if the reader is to get it."""
+        if len(items) < 2:
+            return items
+        place = self._reader(frame)
+        if place is not None and len(self._places) < MAX_PLACES:
+            self._places[place] = None
+        if self._only is not None and (place is None or place[:2] != self._only):
+            return items
+        return sorted(items, key=self._key)
+
+    def _key(self, item: object) -> bytes:
+        return hashlib.blake2s(f"{self._seed} {item!r}".encode("utf-8", "replace")).digest()
+
+    def _reader(self, frame: FrameType | None) -> Place | None:
+        for _ in range(MAX_DEPTH):
+            if frame is None:
+                return None
+            code = frame.f_code
+            if file := self._name_of(code.co_filename):
+                while code.co_name.startswith("<") and frame.f_back is not None:
+                    frame = frame.f_back  # a comprehension is read where its function is
+                    code = frame.f_code
+                name = getattr(code, "co_qualname", code.co_name)
+                return file, frame.f_lineno, code.co_firstlineno, name
+            frame = frame.f_back
+        return None
+
+
+class _Shuffled:
+    """The methods of sets that read the order, or give sets."""
+
+    def __iter__(self) -> Iterator[Any]:
+        shuffle: Shuffle = getattr(builtins, NAME)
+        own: Any = self
+        base = frozenset if isinstance(own, frozenset) else set
+        return iter(shuffle.order(list(base.__iter__(own)), sys._getframe(1)))  # noqa: SLF001
+
+
+def _giving_sets(base: type) -> dict[str, Any]:
+    """Return methods that do what those of ``base`` do, and give shuffled sets."""
+
+    def like(name: str) -> Any:  # noqa: ANN401 - a method
+        real = getattr(base, name)
+
+        def method(self: Any, *others: Any) -> Any:  # noqa: ANN401
+            return getattr(builtins, NAME).of(real(self, *others))
+
+        return method
+
+    names = ("__or__", "__and__", "__sub__", "__xor__", "union", "intersection", "difference")
+    return {name: like(name) for name in (*names, "symmetric_difference", "copy")}
+
+
+def _pop(self: Any) -> Any:  # noqa: ANN401 - a member
+    if not self:
+        return set.pop(self)
+    first = next(iter(self))
+    self.remove(first)
+    return first
+
+
+_ShuffledSet: Any = type("set", (_Shuffled, set), {**_giving_sets(set), "pop": _pop})
+_ShuffledFrozenset: Any = type("frozenset", (_Shuffled, frozenset), _giving_sets(frozenset))
+
+
+class _Wrapper(ast.NodeTransformer):
+    """Hands each set that code makes to ``Shuffle.of``."""
+
+    def visit_Set(self, node: ast.Set) -> ast.expr:
+        return _wrapped(self.generic_visit(node))
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+        return _wrapped(self.generic_visit(node))
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        inner = self.generic_visit(node)
+        is_set = isinstance(node.func, ast.Name) and node.func.id in _MAKES
+        return _wrapped(inner) if is_set else inner  # type: ignore[return-value]
+
+
+def _wrapped(node: Any) -> ast.expr:  # noqa: ANN401 - an expression
+    of = ast.Attribute(value=ast.Name(id=NAME, ctx=ast.Load()), attr="of", ctx=ast.Load())
+    call = ast.Call(func=of, args=[node], keywords=[])
+    for part in (call, of, of.value):
+        ast.copy_location(part, node)
+    return call
+
+
+def _changed(tree: ast.Module) -> ast.Module:
+    changed: ast.Module = _Wrapper().visit(tree)
+    return changed
+
+
+def code_files(paths: Iterable[str]) -> list[str]:
+    """Return those of ``paths`` that are no test files: their assertions were rewritten."""
+    names = ((path, PurePath(path).name) for path in paths)
+    return [path for path, name in names if not name.startswith(("test_", "conftest"))]
