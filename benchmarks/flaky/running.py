@@ -39,9 +39,12 @@ N_TRIES = 40
 SEED, N_CONTROLS = 51, 60
 CONTROLS = "controls"
 WITHOUT_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-#: Kinds of the corpus whose cause is one of ours, too, or whose test is wrong.
+#: Kinds of the corpus with a cause of ours, with tests that depend on each other, or wrong tests.
 NO_CONTROLS = frozenset(
-    {"missing_await", "moved_module", "python2_names", "removed_api", "stale_snapshot", "unawaited"}
+    {
+        *("missing_await", "moved_module", "python2_names", "removed_api", "unawaited"),
+        *("shared_attribute", "shared_default", "stale_snapshot"),
+    }
 )
 SORTED_LISTING = """
 import os
