@@ -2,11 +2,11 @@
 
 A file of ``projects`` holds some of one kind, in the way of ``benchmarks.fixes.corpus``. Below the
 name stand lines of the truth: ``kind``, ``place`` (``file::qualname``, alternatives between ``|``),
-``after`` (the polluting tests) and ``state``; ``run`` says how a run is made red, ``green`` how one
-is made green. Both are parts between ``;``: ``NAME=VALUE`` and arguments of pytest, ``in: FOLDER``,
-``at: DATE`` for a faked date, ``listing: sorted`` for the entries of folders in order, ``until:
-red`` for what fails by chance. ``green`` alone may also be ``alone`` (each failing test in a
-process of its own) or ``never``; empty is a plain run.
+``after`` (the polluting tests), ``needs`` (the test that sets up) and ``state``; ``run`` says how a
+run is made red, ``green`` how one is made green. Both are parts between ``;``: ``NAME=VALUE`` and
+arguments of pytest, ``in: FOLDER``, ``at: DATE`` for a faked date, ``listing: sorted`` for the
+entries of folders in order, ``until: red`` for what fails by chance. ``green`` may also be
+``alone`` (each failing test in a process of its own) or ``never``; without it, a plain run passes.
 """
 
 from __future__ import annotations
@@ -267,10 +267,11 @@ def _in_a_copy(
 ) -> tuple[int, str]:
     with tempfile.TemporaryDirectory(prefix="bayesloc-flaky-") as name:
         corpus.write(Path(name), project.files)
-        plain = replace(conditions, variables={**conditions.variables, **WITHOUT_PLUGINS})
+        variables = {**conditions.variables, **WITHOUT_PLUGINS}
         if conditions.is_listing_sorted:
             corpus.write(Path(name), {"order/sitecustomize.py": SORTED_LISTING})
-            plain.variables["PYTHONPATH"] = str(Path(name, "order"))
+            variables["PYTHONPATH"] = str(Path(name, "order"))
+        plain = replace(conditions, variables=variables)
         found, output, _ = _tried(Path(name), python, plain, status)
     return found, output
 
@@ -302,7 +303,7 @@ def _tried(
         start = time.perf_counter()
         found, output = _run(root, python, conditions, options)
         seconds = time.perf_counter() - start
-        if found == status:
+        if found in {status, -signal.SIGKILL}:
             break
     return found, output, seconds
 
