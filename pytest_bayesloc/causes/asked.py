@@ -79,12 +79,14 @@ def _looked_for(node: ast.AST, *also: str) -> str:
 
 
 def _assigned(statements: list[ast.stmt]) -> set[str]:
-    return {
-        node.id
-        for statement in statements
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    """Return the names that ``statements`` bind, and of what they put elements into."""
+    found = set()
+    for node in (n for statement in statements for n in ast.walk(statement)):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            found |= names_in([node.value])
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return found
 
 
 def programs(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[tuple[str, frozenset[str]]]:

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.source import Unit
 
-_NEVER_AWAITED = re.compile(r"coroutine '([\w.<>]+)' was never awaited")
+_NEVER_AWAITED = re.compile(r"coroutine (?:object |')([\w.<>]+)'?(?: was never awaited| at 0x)")
 
 
 def never_awaited(warned: str, executed: Iterable[Unit]) -> Cause | None:
     """Return the cause by what Python ``warned`` of in a test: the call that lacks an ``await``.
 
-    It is looked for in the functions that the test ``executed``; None if it is in none of them.
+    An error that shows a coroutine in the place of a value tells it as well. The call is looked for
+    in the functions that the test ``executed``; None if it is in none of them.
     """
     found = _NEVER_AWAITED.search(warned)
     name = found[1].rpartition(".")[2] if found else ""
@@ -43,8 +44,19 @@ def never_awaited(warned: str, executed: Iterable[Unit]) -> Cause | None:
 
 
 def _dropped(scope: ast.AST, name: str) -> Iterator[ast.Call]:
-    """Yield the calls of ``name`` that are neither awaited nor handed on."""
-    for node in nodes_inside(scope):
-        value = getattr(node, "value", None) if isinstance(node, (ast.Expr, ast.Assign)) else None
-        if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] == name:
-            yield value
+    """Yield the calls of ``name`` that are neither awaited, nor handed on, nor returned."""
+    inside = [*nodes_inside(scope)]
+    kept = {
+        id(part)
+        for node in inside
+        if isinstance(node, (ast.Await, ast.Return, ast.Yield))
+        or (isinstance(node, ast.Call) and not _is_call_of(node, name))
+        for part in ast.walk(node)
+    }
+    for node in inside:
+        if isinstance(node, ast.Call) and _is_call_of(node, name) and id(node) not in kept:
+            yield node
+
+
+def _is_call_of(call: ast.Call, name: str) -> bool:
+    return ast.unparse(call.func).rpartition(".")[2] == name

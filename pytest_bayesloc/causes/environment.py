@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +27,7 @@ from pytest_bayesloc.causes.asked import (
     programs,
     variables,
 )
+from pytest_bayesloc.causes.versions import other_version
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 
 if TYPE_CHECKING:
@@ -37,15 +39,31 @@ if TYPE_CHECKING:
 
 _NO_MODULE = re.compile(r"^No module named '([\w.]+)'")
 _NO_FILE = re.compile(r"\[Errno 2\] No such file or directory: '([^']*)'")
-_NO_ACCESS = re.compile(r"\[Errno (?:13|1|28|30)\] ([\w -]+?)(?: on device)?(?:: '([^']*)'|$)")
+_NO_ACCESS = re.compile(r"\[Errno (?:1|13|20|28|30)\] ([\w -]+?)(?:: '([^']*)'|$)")
+_NO_LOCALE = "unsupported locale setting"
 _UNREACHABLE = re.compile(
     r"Connection refused|Name or service not known|Temporary failure in name resolution"
     r"|nodename nor servname|No address associated|Network is unreachable|No route to host"
 )
 _SERVES = re.compile(r"\b(?:HTTPServer|TCPServer|UDPServer|start_server|create_server|listen)\(")
 _NOT_FOUND = re.compile(r"(?:^|[\s:'\"])([\w.+-]+): (?:command )?not found")
+#: Packages whose names are like those of modules that everybody has.
+KNOWN = frozenset(
+    [
+        "ujson",
+        "simplejson",
+        "orjson",
+        "rjson",
+        "toml",
+        "tomli",
+        "cython",
+        "httpx",
+        "aiohttp",
+        "urllib3",
+    ]
+)
 _STARTS = ("subprocess.py", "base_events.py")  # of the standard library
-_FILE_ERRORS = frozenset({"FileNotFoundError", "PermissionError", "OSError"})
+_FILE_ERRORS = frozenset({"FileNotFoundError", "NotADirectoryError", "OSError", "PermissionError"})
 
 
 def _is_importable(name: str) -> bool:
@@ -74,6 +92,12 @@ class Machine:
     find_program: Callable[[str], str | None] = shutil.which
 
     @cached_property
+    def own_modules(self) -> list[str]:
+        """Names of the project's files and folders of code, as far as two folders down."""
+        root = Path(self.rootdir)
+        return [path.name for depth in ("*", "*/*") for path in root.glob(f"{depth}.py")]
+
+    @cached_property
     def declared(self) -> str:
         """The text of the files in which the project names what it needs, in lower case."""
         names = ("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "tox.ini")
@@ -98,14 +122,32 @@ class EnvironmentCauses:
     def cause_of(self, failure: Failure) -> Cause | None:
         """Return the cause of ``failure``; None where nothing speaks for one of these."""
         ways = (
+            self._other_version,
             self._missing_module,
             self._guarded_package,
             self._missing_program,
             self._missing_variable,
             self._missing_file,
             self._missing_service,
+            self._missing_locale,
         )
         return next((cause for way in ways if (cause := way(failure)) is not None), None)
+
+    def _other_version(self, failure: Failure) -> Cause | None:
+        frame = failure.raise_frame
+        if frame is None:
+            return None
+        lines = (self._sources.read(frame.file) or "").splitlines()[frame.line - 1 : frame.line]
+        found = other_version(failure.message, "".join(lines))
+        if found is None or self._sources.module(found.name.partition(".")[0]) is not None:
+            return None
+        return self._cause(
+            CauseKind.VERSION,
+            f"{found.said} ({frame.file}:{frame.line})",
+            "write what this version has, or run the tests with the version that has it",
+            frame,
+            state=found.name,
+        )
 
     # -- packages
 
@@ -119,9 +161,19 @@ class EnvironmentCauses:
         if self._machine.has_package(package) or self._sources.module(package):
             return None
         is_optional = any(package == other.package for other in self._optional(frame.file))
-        if not is_optional and not self._machine.declares(package):
+        if not is_optional and not self._machine.declares(package) and self._is_misspelt(package):
             return None
         return self._package(package, frame, frame.line)
+
+    def _is_misspelt(self, package: str) -> bool:
+        """Say whether a name may mean a module that is there, or one of other days."""
+        from pytest_bayesloc.fixes.tools.misspelt_import import CLOSE, MOVED
+
+        if package in KNOWN:
+            return False
+        own = {Path(name).name.removesuffix(".py") for name in self._machine.own_modules}
+        known = {*sys.stdlib_module_names, *sys.modules, *own}
+        return package in MOVED or bool(get_close_matches(package, known, 1, CLOSE))
 
     def _guarded_package(self, failure: Failure) -> Cause | None:
         """A package was not there when a file asked for it, and code that needs it ran."""
@@ -304,6 +356,17 @@ class EnvironmentCauses:
             CauseKind.SERVICE,
             f"what {frame.file}:{frame.line} connects to does not answer: {said[0].lower()}",
             "start that service, or have the test replace the connection",
+            frame,
+        )
+
+    def _missing_locale(self, failure: Failure) -> Cause | None:
+        frame = failure.raise_frame
+        if frame is None or _NO_LOCALE not in failure.message:
+            return None
+        return self._cause(
+            CauseKind.LOCALE,
+            f"the locale that {frame.file}:{frame.line} asks for is not installed",
+            "install it (locale-gen), or skip such tests where it is missing",
             frame,
         )
 

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.source import FunctionNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _NO_ATTRIBUTE = re.compile(r"<(?:module|class) '?([\w.]+)'?.*> does not have the attribute '(\w+)'")
 _NOT_REAL = re.compile(r"Mock object has no attribute '(\w+)'|'?(\w+)'? is not a valid assertion")
 _NO_COROUTINE = re.compile(r"can't be used in 'await' expression|can't be awaited")
+_MOCK_TYPE = re.compile(r"'(?:Magic|Async|NonCallable)*Mock' (?:and|object)|and '(?:Magic)?Mock'")
 _MOCK = re.compile(r"<(?:Magic|Async|NonCallable)*Mock (?:name='([^']+)' )?(?:spec='\w+' )?id=")
 _MAKES_MOCKS = re.compile(r"\b(?:mock|mocker|patch|Mock|MagicMock|monkeypatch)\b")
 
@@ -56,7 +58,7 @@ class MockCauses:
             for patch in self._patches(unit):
                 if cause := self._elsewhere(failure, unit, patch, functions):
                     return cause
-        return self._told(failure, units[0])
+        return self._swapped(failure, units[0]) or self._told(failure, units[0])
 
     # -- a target that the code does not look up
 
@@ -109,6 +111,30 @@ class MockCauses:
             if isinstance(node, ast.Call) and (found := _replaced(node, modules)):
                 yield Patch(*found, node.lineno)
 
+    def _swapped(self, failure: Failure, unit: Unit) -> Cause | None:
+        """Return the cause if ``@patch`` decorators give parameters the mocks of each other."""
+        node = unit.node
+        if not isinstance(node, FunctionNode):
+            return None
+        targets = [
+            found[1]
+            for decorator in reversed(node.decorator_list)
+            if isinstance(decorator, ast.Call) and (found := _replaced(decorator, {}))
+        ]
+        names = [re.sub(r"^mock_|_mock$", "", a.arg) for a in node.args.args if a.arg != "self"]
+        given = names[: len(targets)]
+        if given == targets or sorted(given) != sorted(targets):
+            return None
+        test = failure.node_id.rpartition("::")[2]
+        return Cause(
+            kind=CauseKind.MOCK,
+            text=f"{test} takes its mocks in another order than its decorators give them: "
+            f"{targets[0]} comes first, since the lowest decorator is applied first",
+            advice=f"name the parameters {', '.join(targets)}",
+            location=unit.location,
+            line=unit.location.start_line,
+        )
+
     # -- what the failure says
 
     def _told(self, failure: Failure, unit: Unit) -> Cause | None:
@@ -125,8 +151,8 @@ class MockCauses:
         elif _NO_COROUTINE.search(message):
             said = f"{test} replaces a coroutine function by one whose result can't be awaited"
             advice = "use mock.AsyncMock there"
-        elif found := _MOCK.search(message):
-            what = found[1] or "a mock"
+        elif found := _MOCK.search(message) or _MOCK_TYPE.search(message):
+            what = (found.re is _MOCK and found[1]) or "a mock"
             said = f"{test} does not say what {what} gives: the code got a mock for a value"
             advice = f"give {what} the value that the code expects (return_value), or use autospec"
         else:

@@ -75,7 +75,7 @@ class Cause:
     @property
     def is_repairable(self) -> bool:
         """Whether an edit of the code that the tests execute may remove it."""
-        return self.kind is CauseKind.NEVER_AWAITED
+        return self.kind in {CauseKind.NEVER_AWAITED, CauseKind.VERSION}
 
     @property
     def key(self) -> tuple[object, ...]:

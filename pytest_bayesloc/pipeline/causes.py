@@ -54,7 +54,8 @@ def with_causes(
         executed = [where for where, tests in spectrum.executed.items() if tests & test]
         if cause := mocks.cause_of(failure, executed):
             return cause
-        if warned := unawaited.get(failure.node_id):
+        warned = unawaited.get(failure.node_id, failure.message)
+        if "coroutine" in warned:
             places = (*executed, *failure.test_locations)
             units = (found[1] for w in places if (found := context.sources.unit(w)) is not None)
             if cause := never_awaited(warned, units):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.ranking.case import Case
 
 
+DEFAULTS = ("__defaults__", "__kwdefaults__")  # a default that calls share: a mistake in code
 MAX_TESTS = 3  # of a group that are explained: what spoils one mostly spoils the others
 PASSED = "{0} of {0} failing tests passed when run again"
 
@@ -54,7 +55,7 @@ def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
         context.note(str(error))
         return
     case.spoiled = tuple(spoiled for spoiled, _ in found)
-    if found and not case.failing:
+    if found and not case.failing and not found[0][1].state.endswith(DEFAULTS):
         case.cause = found[0][1]
     if not case.failing and case.spoiled:
         case.stop = f"{PASSED.format(len(case.flaky))}: dependent on order"

@@ -78,7 +78,7 @@ class Readers:
         elif event == "call":
             file, name = PurePath(frame.f_code.co_filename).name, frame.f_code.co_name
             names = _PYTHON.get((file, name)) or _PYTHON.get((file, "*"), "")
-            if file == "os.py" and name == "__getitem__":
+            if file in {"os.py", "<frozen os>"} and name == "__getitem__":
                 names = f"variable:{frame.f_locals.get('key', '')}"
             caller = frame.f_back
         else:
