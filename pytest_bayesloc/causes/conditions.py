@@ -1,7 +1,7 @@
-"""Searches the condition that a failure depends on: each is tried alone, and has to decide twice.
+"""Searches the condition that a failure depends on: each is tried alone.
 
 A test that fails each time must pass under a condition, one that fails by chance must fail under
-it; both twice, while the opposite was seen without it.
+it. What chance does less than once in a hundred times is taken for a decision.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_bayesloc.causes.order import is_same
+from pytest_bayesloc.causes.order import N_AGREEING, is_same
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 WORDS = re.compile(
     r"\b(?:now|today|utcnow|time|localtime|gmtime|strftime|fromtimestamp|astimezone|mktime"
     r"|random|shuffle|sample|choices?|randint|uniform|uuid4|secrets|listdir|scandir|iterdir|r?glob"
-    r"|walk|open|read_text|write_text|Path|environ|getenv|locale|sleep|wait|wait_for|timeout|join"
+    r"|walk|subprocess|which|Popen|connect|urlopen|HTTPS?Connection|requests|exists|read|open|read_text|write_text|Path|environ|getenv|locale|sleep|wait|wait_for|timeout|join"
     r"|Thread|submit|create_task|gather|ThreadPoolExecutor)\b"
 )
 DAY_S = 86_400.0
@@ -39,6 +39,7 @@ ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Tokyo")
 N_SEEDS = 12
 N_ORDERS = 16
 N_RACES = 10
+N_DELAYED, MAX_DELAYED = 5, 6
 FREQUENT_S, RARE_S = 1e-6, 5.0  # between switches of threads
 LONGER, SHORTER = 20.0, 0.1
 LATE_S = 0.2
@@ -92,6 +93,9 @@ class ConditionSearch:
         around: Where it runs.
         clock: Monotonic seconds.
         deadline: When the search must end.
+
+    Attributes:
+        is_steady: Whether the test fails each time, alone and as it is.
     """
 
     def __init__(
@@ -104,31 +108,30 @@ class ConditionSearch:
         self._clock = clock
         self._deadline = deadline
         self._readers: Mapping[str, Sequence[Reader]] = {}
+        self.is_steady = True
         self._read_order: Sequence[Reader] = ()  # of sets, in the last re-run
 
-    def of_steady(self, *, has_sets: bool) -> Decided | None:
-        """Return the condition under which a test passes that fails each time.
+    def decided(self, *, has_sets: bool) -> Decided | None:
+        """Return the condition that decides how the test ends, alone and as it is.
 
         ``has_sets`` is whether the code that it executes makes sets.
         """
-        if not all(self._fails(self._plain()) for _ in range(2)):
-            return None
-        self._read()
-        ways = (
-            *(self._other_clock, self._other_zone, self._other_listing, self._other_folder),
-            *(self._other_variable, self._other_seed, self._longer_waits, self._other_locale),
-        )
-        found = next((found for way in ways if (found := way()) is not None), None)
-        return self._other_order(Verdict.PASS) if found is None and has_sets else found
-
-    def of_flaky(self, *, has_sets: bool) -> Decided | None:
-        """Return the condition under which a test fails that passed when it was run again."""
-        self._read()
-        ways = (self._failing_seed, self._failing_wait, self._failing_switch)
+        self.is_steady = all(self._fails(self._plain()) for _ in range(N_AGREEING))
+        self._readers = self._runner.readers(self._test, limit_s=self._limit_s())
+        if self.is_steady:
+            ways: tuple[Callable[[], Decided | None], ...] = (
+                *(self._other_clock, self._other_zone, self._other_listing, self._other_folder),
+                *(self._other_variable, self._other_seed, self._longer_waits, self._other_locale),
+            )
+        else:
+            ways = (
+                *(self._failing_seed, self._failing_delay, self._failing_wait),
+                *(self._failing_switch,),
+            )
         found = next((found for way in ways if (found := way()) is not None), None)
         if found is None and has_sets:
-            found = self._other_order(Verdict.FAIL)
-        return found or self._by_chance()
+            found = self._other_order(Verdict.PASS if self.is_steady else Verdict.FAIL)
+        return found if found is not None or self.is_steady else self._by_chance()
 
     # -- of a steady failure
 
@@ -191,14 +194,15 @@ class ConditionSearch:
         if is_usual and self._around.encoding.lower().replace("-", "") == "utf8":
             return None
         usual = {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
-        return self._in_environment(usual, CauseKind.LOCALE, "locale")
+        name = "set-locale" if "set-locale" in self._readers else "locale"
+        return self._in_environment(usual, CauseKind.LOCALE, name)
 
     def _in_environment(
         self, variables: Mapping[str, str], kind: CauseKind, reader: str
     ) -> Decided | None:
         with self._around.elsewhere(variables) as runner:
-            ends = [self._run(runner) for _ in range(2)]
-        if not all(run.verdict is Verdict.PASS for run in ends):
+            ends = [self._run(runner).verdict for _ in range(N_AGREEING)]
+        if any(end is not Verdict.PASS for end in ends):
             return None
         said = " and ".join(f"{name}={value}" for name, value in variables.items())
         readers = self._readers.get(reader, ())
@@ -211,7 +215,7 @@ class ConditionSearch:
         if name not in self._readers:
             return None
         for value in values:
-            if all(self._end_of((name, value)) is Verdict.PASS for _ in range(2)):
+            if all(self._end_of((name, value)) is Verdict.PASS for _ in range(N_AGREEING)):
                 seen = f"passes if {words.format(value)}"
                 readers = self._readers[name]
                 return Decided(kind=kind, seen=seen, condition=(name, value), readers=readers)
@@ -246,6 +250,31 @@ class ConditionSearch:
                     kind=CauseKind.SLOWNESS, seen=seen, condition=condition, readers=readers
                 )
         return None
+
+    def _failing_delay(self) -> Decided | None:
+        """Return the function that makes the test fail if each of its lines takes a while.
+
+        A test that waits too short a time would pass if it waited longer: it is none of these.
+        """
+        places = {(file, first, name): line for file, line, first, name in self._in_threads()}
+        for (file, first, name), line in list(places.items())[:MAX_DELAYED]:
+            delayed = ("delaying", (first, name, file))
+            if self._often(delayed) and self._often(("delaying", (first, name, file, LONGER))):
+                return Decided(
+                    kind=CauseKind.RACE,
+                    seen="fails nearly each time if this code takes longer",
+                    condition=delayed,
+                    readers=[(file, line, first, name)],
+                )
+        return None
+
+    def _in_threads(self) -> Sequence[Reader]:
+        return self._readers.get("in-thread", ())
+
+    def _often(self, condition: Condition) -> bool:
+        """Say whether the test fails under a condition in nearly each of some runs."""
+        n_failed = sum(self._fails(self._under(condition)) for _ in range(N_DELAYED))
+        return n_failed >= N_DELAYED - 1
 
     def _failing_switch(self) -> Decided | None:
         readers = self._readers.get("threads")
@@ -296,9 +325,6 @@ class ConditionSearch:
                     readers=alone or readers,
                 )
         return None
-
-    def _read(self) -> None:
-        self._readers = self._runner.readers(self._test, limit_s=self._limit_s())
 
     def _plain(self) -> TestRun:
         return self._run(self._runner)
@@ -359,7 +385,7 @@ _WORDS: Mapping[CauseKind, tuple[str, str]] = {
         "wait for the event itself, not for some seconds",
     ),
     CauseKind.RACE: (
-        "threads or tasks that {} starts work on the same data",
+        "{} is executed by several threads or tasks at once, which get into each other's way",
         "guard what they share by a lock",
     ),
     CauseKind.LOCALE: (
@@ -405,6 +431,8 @@ def _place(found: Decided, sources: Sources) -> tuple[Location | None, int]:
         where = sources.locate((file, first_line, name))
         if where is not None:
             places.append((where, line))
+    if found.kind is CauseKind.SLOWNESS:
+        places.reverse()  # who waits last is nearest to what went wrong
     if places:
         return min(places, key=lambda place: place[0].is_test)
     return None, 0

@@ -72,29 +72,23 @@ SHARE = 0.3  # of the time of a group
 N_READ = 100  # functions whose text is read
 
 
-def explain_steady(context: Context, case: Case, runner: Runner, limit_s: float) -> bool:
-    """Say whether a condition decides that the tests of ``case`` fail, and add it.
+def explain_condition(
+    context: Context, case: Case, runner: Runner, limit_s: float, *, is_asked: bool = False
+) -> bool:
+    """Say whether a condition decides how the first test of ``case`` ends, and add it.
 
-    Nothing is run again unless the code that they execute speaks of one, or makes sets.
+    Unless it ``is_asked``, nothing is run again where the code that the tests execute speaks of no
+    condition, and makes no sets.
     """
     if case.cause is not None or not is_local(context):
         return False
     units = list(_executed(context, case))
     has_sets = any(makes_sets(unit.node) for unit in units)
     texts = (context.sources.own_text(unit.location) for unit in units)
-    if not has_sets and not any(map(WORDS.search, texts)):
+    if not (is_asked or has_sets or any(map(WORDS.search, texts))):
         return False
     search = _search(context, case, runner, limit_s)
-    return _explained(context, case, lambda: search.of_steady(has_sets=has_sets))
-
-
-def explain_flaky(context: Context, case: Case, runner: Runner, limit_s: float) -> bool:
-    """Say whether a condition decides that a test comes and goes, and add it to ``case``."""
-    if case.cause is not None or not is_local(context):
-        return False
-    has_sets = any(makes_sets(unit.node) for unit in _executed(context, case))
-    search = _search(context, case, runner, limit_s)
-    return _explained(context, case, lambda: search.of_flaky(has_sets=has_sets))
+    return _explained(context, case, lambda: search.decided(has_sets=has_sets))
 
 
 def _explained(context: Context, case: Case, search: Callable[[], Decided | None]) -> bool:

@@ -24,7 +24,7 @@ from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.inspection.strategies.values import Constants, Returns
 from pytest_bayesloc.inspection.strategy import Limits
 from pytest_bayesloc.options.option import AUTO
-from pytest_bayesloc.pipeline.causes import SHARE, explain_flaky, explain_steady
+from pytest_bayesloc.pipeline.causes import SHARE, explain_condition
 from pytest_bayesloc.pipeline.execute import is_local, open_pool
 from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.pipeline.run_files import foreign_environment
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.rerun.pool import Pool
 
 
-BY_CONDITION = "not inspected: its tests pass under another condition"
+BY_CONDITION = "not inspected: a condition decides how its tests end"
 WORK = 2 / 3  # of the budget, on an idle machine
 
 
@@ -115,14 +115,15 @@ def _inspect_each(
 def _inspect_case(
     context: Context, case: Case, loop: InspectionLoop, pool: Pool, share: float
 ) -> None:
-    if explain_steady(context, case, pool.first, SHARE * share * loop.left_s()):
+    limit_s = SHARE * share * loop.left_s()
+    if limit_s and explain_condition(context, case, pool.first, limit_s):
         case.stop = BY_CONDITION
         return
     loop.run(case, share=share)
     if case.flaky:
         explain_order(context, case, limit_s=share * loop.left_s())
     if case.flaky and not case.failing:
-        explain_flaky(context, case, pool.first, share * loop.left_s())
+        explain_condition(context, case, pool.first, share * loop.left_s(), is_asked=True)
 
 
 def _is_elsewhere(context: Context, case: Case) -> bool:

@@ -13,17 +13,22 @@ import random
 import sys
 import threading
 import time
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import FrameType
 
 RANDOM, CLOCK, TIME_ZONE, LISTING, FOLDER = "random", "clock", "time-zone", "listing", "folder"
 WAITING, SWITCHING, STARTING, VARIABLE = "waiting", "switching", "starting", "variable"
+DELAYING, DELAY_S = "delaying", 0.005  # a line
 SETS = "sets"  # another order of sets: see ``sets``
 
 _time, _time_ns, _sleep = time.time, time.time_ns, time.sleep
 _date, _datetime = datetime.date, datetime.datetime
+_monotonic, _LIBRARY = time.monotonic, str(Path(os.__file__).parent)
 _listdir, _scandir = os.listdir, os.scandir
 
 
@@ -32,13 +37,17 @@ def apply(name: str, value: Any) -> None:  # noqa: ANN401 - by the name
 
     Values: a seed, seconds to add to the clock, the name of a time zone, ``sorted`` or
     ``reversed``, a folder, a factor of waits, seconds between switches of threads, seconds before
-    a thread starts, and the name of a variable to unset.
+    a thread starts, the name of a variable to unset, and the code of a function to delay.
     """
     _APPLY[name](value)
 
 
 def _seed(value: int) -> None:
     random.seed(value)
+    for module in list(sys.modules.values()):
+        for held in list(getattr(module, "__dict__", {}).values()):
+            if type(held) is random.Random:
+                held.seed(value)
     numpy = sys.modules.get("numpy")
     if numpy is not None:
         numpy.random.seed(value)
@@ -188,6 +197,7 @@ def _wait_longer(factor: float) -> None:
         _sleep(seconds * factor if threading.current_thread() is main else seconds)
 
     _replace({_sleep: sleep})
+    _slow_clock(factor)
     for kind, name in (
         (threading.Event, "wait"), (threading.Condition, "wait"), (threading.Thread, "join"),
     ):  # fmt: skip
@@ -195,6 +205,49 @@ def _wait_longer(factor: float) -> None:
     asyncio = sys.modules.get("asyncio")
     if asyncio is not None:
         _wait_longer_for(asyncio, factor)
+
+
+def _slow_clock(factor: float) -> None:
+    """Have the project's code see that less time has passed; what waits for it sees it all."""
+    for real in (time.monotonic, time.perf_counter):
+        own = partial(_slowed, real, real(), factor)
+        setattr(time, real.__name__, own)
+        for module in list(sys.modules.values()):
+            path = getattr(module, "__file__", None) or ""
+            if not path.startswith((_LIBRARY, sys.prefix)):
+                for variable, value in list(getattr(module, "__dict__", {}).items()):
+                    if value is real:
+                        vars(module)[variable] = own
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is not None:
+        asyncio.BaseEventLoop.time = lambda _: _monotonic()
+
+
+def _slowed(real: Callable[[], float], started: float, factor: float) -> float:
+    return started + (real() - started) / factor
+
+
+def _delay(value: Sequence[Any]) -> None:
+    """Have a function take a while for each of its lines: first line, name and file of its code.
+
+    A fourth value is a factor of waits.
+    """
+    first_line, name, file, *factor = value
+    if factor:
+        _wait_longer(factor[0])
+
+    def within(_frame: FrameType, event: str, _arg: object) -> Any:  # noqa: ANN401
+        if event == "line":
+            _sleep(DELAY_S)
+        return within
+
+    def trace(frame: FrameType, _event: str, _arg: object) -> Any:  # noqa: ANN401
+        code = frame.f_code
+        own = code.co_firstlineno == first_line and code.co_filename.endswith(file)
+        return within if own and getattr(code, "co_qualname", code.co_name) == name else None
+
+    threading.settrace(trace)
+    sys.settrace(trace)
 
 
 def _wait_longer_for(asyncio: Any, factor: float) -> None:  # noqa: ANN401 - a module
@@ -254,4 +307,5 @@ _APPLY: dict[str, Callable[[Any], None]] = {
     SWITCHING: sys.setswitchinterval,
     STARTING: _start_late,
     VARIABLE: _unset,
+    DELAYING: _delay,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from pathlib import PurePath
@@ -19,7 +20,8 @@ _BUILT_IN = {
     ("time", "time"): "clock", ("time", "time_ns"): "clock", ("time", "strftime"): "clock",
     ("time", "gmtime"): "clock", ("time", "localtime"): "clock time-zone",
     ("time", "ctime"): "clock time-zone", ("time", "mktime"): "time-zone",
-    ("time", "sleep"): "waiting", ("datetime", "now"): "clock time-zone",
+    ("time", "sleep"): "waiting", ("time", "monotonic"): "waiting",
+    ("time", "perf_counter"): "waiting", ("datetime", "now"): "clock time-zone",
     ("datetime", "utcnow"): "clock", ("datetime", "today"): "clock time-zone",
     ("date", "today"): "clock time-zone", ("datetime", "fromtimestamp"): "time-zone",
     ("date", "fromtimestamp"): "time-zone", ("datetime", "astimezone"): "time-zone",
@@ -47,9 +49,22 @@ _PYTHON = {
 Place = tuple[str, int, int, str]
 
 
+_OPENS = frozenset({"open", "os.listdir", "os.scandir"})
+_REACHES = frozenset({"connect", "connect_ex", "getaddrinfo"})
+#: Methods of paths, and functions of ``os.path``, that look whether something is there.
+_LOOKS = frozenset({"exists", "is_file", "is_dir", "isfile", "isdir", "iterdir", "glob", "rglob"})
+_PATHS = frozenset(
+    {"<frozen genericpath>", "genericpath.py", "pathlib.py", "_local.py", "__init__.py"}
+)
+MAX_NAMES = 200
+
+
 class Readers:
     """Notes the innermost code of the project for each such call, per condition.
 
+    Beside them it notes what is asked of the machine: ``variable:NAME``, ``program:NAME``,
+    ``file:PATH`` (absolute), ``service:`` where nothing answers, ``folder`` for relative paths, and
+    ``in-thread`` for what threads beside the first one execute.
     ``name_of`` names a file of the project or its tests, and is empty for any other.
     """
 
@@ -57,11 +72,14 @@ class Readers:
         self._name_of = name_of
         self._found: dict[str, dict[Place, None]] = {}
         self._before: Any = None
+        self._is_on = False
+        sys.addaudithook(self._audited)  # for good: this process ends with its tests
 
     def start(self) -> None:
         """Begin with a test."""
         self._found = {}
         self._before = sys.getprofile()
+        self._is_on = True
         threading.setprofile(self._saw)
         sys.setprofile(self._saw)
 
@@ -69,28 +87,47 @@ class Readers:
         """End it and return the places, by the names of conditions."""
         sys.setprofile(self._before)
         threading.setprofile(self._before)
+        self._is_on = False
         return {name: list(places) for name, places in self._found.items()}
 
-    def _saw(self, frame: FrameType, event: str, called: Any) -> None:  # noqa: ANN401 - what it is given
+    def _saw(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401 - what it is given
         if event == "c_call":
-            names = _BUILT_IN.get((_owner(called), called.__name__), "")
-            caller: FrameType | None = frame
+            self._note(_BUILT_IN.get((_owner(arg), arg.__name__), ""), frame)
+        elif event == "c_exception" and arg.__name__ in _REACHES:
+            self._note("service:", frame)
         elif event == "call":
-            file, name = PurePath(frame.f_code.co_filename).name, frame.f_code.co_name
-            names = _PYTHON.get((file, name)) or _PYTHON.get((file, "*"), "")
-            if file in {"os.py", "<frozen os>"} and name == "__getitem__":
-                names = f"variable:{frame.f_locals.get('key', '')}"
-            caller = frame.f_back
-        else:
-            return
-        if names and (place := self._place(caller)) is not None:
-            for condition in names.split():
-                places = self._found.setdefault(condition, {})
-                if len(places) < MAX_PLACES:
-                    places[place] = None
+            self._note(_asked(frame), frame.f_back)
+            if threading.current_thread() is not threading.main_thread():
+                self._note("in-thread", frame, own=True)
+        elif event == "return" and arg is None and frame.f_code.co_name == "which":
+            self._note(f"program:{frame.f_locals.get('cmd', '')}", frame.f_back)
 
-    def _place(self, frame: FrameType | None) -> Place | None:
-        for _ in range(MAX_DEPTH):
+    def _audited(self, event: str, args: tuple[Any, ...]) -> None:
+        if not self._is_on:
+            return
+        if event in _OPENS:
+            path = args[0] if args and isinstance(args[0], (str, os.PathLike)) else ""
+            name = f"file:{path}" if os.path.isabs(path) else "folder"  # noqa: PTH117 - in a hook
+            self._note(name if path else "", sys._getframe(1))  # noqa: SLF001 - the caller
+        elif event == "subprocess.Popen":
+            program = args[0] or (args[1][0] if args[1] else "")
+            self._note(f"program:{program}", sys._getframe(1))  # noqa: SLF001 - the caller
+
+    def _note(self, names: str, frame: FrameType | None, *, own: bool = False) -> None:
+        if not names or len(self._found) > MAX_NAMES:
+            return
+        place = self._place(frame, 1 if own else MAX_DEPTH)
+        if place is None:
+            return
+        for condition in names.split(" "):
+            places = self._found.setdefault(condition, {})
+            if condition == "waiting":
+                places.pop(place, None)
+            if len(places) < MAX_PLACES:
+                places[place] = None  # the last one to ask comes last
+
+    def _place(self, frame: FrameType | None, depth: int) -> Place | None:
+        for _ in range(depth):
             if frame is None:
                 return None
             code = frame.f_code
@@ -99,6 +136,19 @@ class Readers:
                 return file, frame.f_lineno, code.co_firstlineno, name
             frame = frame.f_back
         return None
+
+
+def _asked(frame: FrameType) -> str:
+    """Return what the call of a function written in Python asks for; empty if nothing."""
+    file, name = PurePath(frame.f_code.co_filename).name, frame.f_code.co_name
+    if file in {"os.py", "<frozen os>"} and name == "__getitem__":
+        return f"variable:{frame.f_locals.get('key', '')}"
+    if name in _LOOKS and file in _PATHS:
+        path = os.fspath(frame.f_locals.get("path") or frame.f_locals.get("self") or "/")
+        return f"file:{path}" if os.path.isabs(path) else "folder"  # noqa: PTH117 - not Path's own
+    if name == "wait" and frame.f_back is not None and frame.f_back.f_code.co_name == "start":
+        return ""  # of a thread that starts
+    return _PYTHON.get((file, name)) or _PYTHON.get((file, "*"), "")
 
 
 def _owner(called: Any) -> str:  # noqa: ANN401 - a function written in C
