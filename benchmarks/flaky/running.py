@@ -110,6 +110,12 @@ class FlakyProject:
         """The values of a line between ``|``."""
         return {part.strip() for part in self.truth.get(key, "").split("|")} - {""}
 
+    @property
+    def places(self) -> set[str]:
+        """The places of its cause: file, and qualified name with dots."""
+        parts = (place.partition("::") for place in self.alternatives("place"))
+        return {f"{file}::{name.replace('::', '.')}" for file, _, name in parts}
+
 
 def projects() -> Iterator[FlakyProject]:
     """Yield all projects."""
@@ -225,7 +231,7 @@ def _rated(project: FlakyProject, cause: Mapping[str, Any]) -> str:
     location = cause.get("location") or {}
     place = f"{location.get('file')}::{location.get('qualname')}"
     polluters = set(project.truth.get("after", "").split())
-    is_exact = place in project.alternatives("place") and (
+    is_exact = place in project.places and (
         not polluters or polluters == {*(cause.get("after") or ())}
     )
     return RIGHT if is_exact else KIND_ONLY

@@ -96,6 +96,7 @@ class ConditionSearch:
 
     Attributes:
         is_steady: Whether the test fails each time, alone and as it is.
+        readers: What the test asks for, as ``Runner.readers`` has it; empty until it was seen.
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class ConditionSearch:
         self._deadline = deadline
         self._readers: Mapping[str, Sequence[Reader]] = {}
         self.is_steady = True
+        self.readers: Mapping[str, Sequence[Reader]] = {}
         self._read_order: Sequence[Reader] = ()  # of sets, in the last re-run
 
     def decided(self, *, has_sets: bool) -> Decided | None:
@@ -117,7 +119,8 @@ class ConditionSearch:
         ``has_sets`` is whether the code that it executes makes sets.
         """
         self.is_steady = all(self._fails(self._plain()) for _ in range(N_AGREEING))
-        self._readers = self._runner.readers(self._test, limit_s=self._limit_s())
+        self.readers = self._runner.readers(self._test, limit_s=self._limit_s())
+        self._readers = self.readers
         if self.is_steady:
             ways: tuple[Callable[[], Decided | None], ...] = (
                 *(self._other_clock, self._other_zone, self._other_listing, self._other_folder),

@@ -29,11 +29,14 @@ from pytest_bayesloc.causes.asked import (
 )
 from pytest_bayesloc.causes.versions import other_version
 from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.failure import Frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.domain.failure import Failure, Frame
+    from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.inspection import Reader
+    from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import Unit
     from pytest_bayesloc.spectrum.sources import Sources
 
@@ -118,6 +121,62 @@ class EnvironmentCauses:
     def __init__(self, sources: Sources, machine: Machine) -> None:
         self._sources = sources
         self._machine = machine
+
+    def asked_in_vain(
+        self,
+        asked: Mapping[str, Sequence[Reader]],
+        elsewhere: Collection[str],
+        suspects: Collection[Location],
+    ) -> Cause | None:
+        """Return what a failing test asks for that is not there.
+
+        Passing tests must not ask for it, unless the code that does is suspected.
+
+        Args:
+            asked: As ``Runner.readers`` has it, of the failing test.
+            elsewhere: What passing tests ask.
+            suspects: The likeliest locations.
+        """
+        for wanted in ("program", "variable", "service", "file"):
+            for name, places in asked.items():
+                kind, _, what = name.partition(":")
+                if kind != wanted or not self._is_missing(kind, what, places):
+                    continue
+                file, _, first_line, code = places[-1]
+                where = self._sources.locate((file, first_line, code))
+                if name not in elsewhere or where in suspects:
+                    return self._in_vain(kind, what, places[-1])
+        return None
+
+    def _is_missing(self, kind: str, what: str, places: Sequence[Reader]) -> bool:
+        if kind == "program":
+            return bool(what) and not self._machine.find_program(what)
+        if kind == "file":  # that the code itself names: libraries look in many places
+            is_named = any(Path(what).name in (self._sources.read(p[0]) or "") for p in places)
+            return is_named and not Path(what).exists() and self._is_of_machine(what)
+        if kind == "variable":
+            is_set = what in self._machine.variables
+            return not is_set and any(self._demands(what, place) for place in places)
+        return kind == "service"
+
+    def _demands(self, variable: str, place: Reader) -> bool:
+        """Whether the line of ``place`` takes a variable that has to be there."""
+        lines = (self._sources.read(place[0]) or "").splitlines()[place[1] - 1 : place[1]]
+        text = "".join(lines)
+        return any(f"environ[{quote}{variable}{quote}]" in text for quote in "'\"")
+
+    def _in_vain(self, kind: str, what: str, place: Reader) -> Cause:
+        file, line, first_line, name = place
+        frame = Frame(
+            file=file, line=line, name=name, first_line=first_line, in_app=True, is_test=False
+        )
+        if kind == "program":
+            return self._program(what, frame)
+        if kind == "variable":
+            return self._variable(what, frame)
+        if kind == "file":
+            return self._file(what, "does not exist", frame)
+        return self._service("nothing answers", frame)
 
     def cause_of(self, failure: Failure) -> Cause | None:
         """Return the cause of ``failure``; None where nothing speaks for one of these."""
@@ -231,6 +290,9 @@ class EnvironmentCauses:
         program = self._not_started(failure) or self._not_found(failure)
         if not program:
             return None
+        return self._program(program, frame)
+
+    def _program(self, program: str, frame: Frame) -> Cause:
         return self._cause(
             CauseKind.PROGRAM,
             f"the program {program} is not on PATH ({frame.file}:{frame.line} asks for it)",
@@ -275,6 +337,9 @@ class EnvironmentCauses:
         name = self._unset(failure) or self._unset_nearby(failure, frame)
         if not name or name in self._machine.variables:
             return None
+        return self._variable(name, frame)
+
+    def _variable(self, name: str, frame: Frame) -> Cause:
         return self._cause(
             CauseKind.VARIABLE,
             f"the environment variable {name} is not set ({frame.file}:{frame.line} reads it)",
@@ -331,10 +396,14 @@ class EnvironmentCauses:
 
     def _outside(self, path: str, what: str, frame: Frame) -> Cause | None:
         """Return the cause for an absolute path that belongs to the machine."""
+        return self._file(path, what, frame) if self._is_of_machine(path) else None
+
+    def _is_of_machine(self, path: str) -> bool:
         real = os.path.realpath(path)
         mine = [self._machine.rootdir, tempfile.gettempdir()]
-        if any(_is_below(real, os.path.realpath(folder)) for folder in mine):
-            return None
+        return not any(_is_below(real, os.path.realpath(folder)) for folder in mine)
+
+    def _file(self, path: str, what: str, frame: Frame) -> Cause:
         return self._cause(
             CauseKind.FILE,
             f"{path} {what} on this machine ({frame.file}:{frame.line} opens it)"
@@ -352,9 +421,12 @@ class EnvironmentCauses:
         texts = (self._sources.read(f.file) or "" for f in self._own_frames(failure))
         if any(map(_SERVES.search, texts)):
             return None  # the tests have a server of their own
+        return self._service(said[0].lower(), frame)
+
+    def _service(self, reason: str, frame: Frame) -> Cause:
         return self._cause(
             CauseKind.SERVICE,
-            f"what {frame.file}:{frame.line} connects to does not answer: {said[0].lower()}",
+            f"what {frame.file}:{frame.line} connects to does not answer: {reason}",
             "start that service, or have the test replace the connection",
             frame,
         )

@@ -61,6 +61,24 @@ class OrderSearch:
         is_sure = self.is_cut or all(self._fails(found) for _ in range(N_AGREEING - 1))
         return tuple(found) if is_sure else ()
 
+    def needed_tests(self, others: Sequence[str]) -> tuple[str, ...] | None:
+        """Return a smallest part of ``others`` after which the test passes, which fails alone.
+
+        Empty if it passes as soon as their files are imported; None if it fails after all of them,
+        or by chance.
+        """
+        if self._after(others).verdict is not Verdict.PASS:
+            return None
+        if all(self._after(()).verdict is Verdict.PASS for _ in range(N_AGREEING)):
+            return ()
+        found = minimal(others, self._passes)
+        agreeing = (*(self._passes(found) for _ in range(N_AGREEING - 1)),)
+        alone = (*(is_same(self._after(()), self.failure) for _ in range(N_AGREEING)),)
+        return tuple(found) if all(agreeing) and all(alone) else None
+
+    def _passes(self, earlier: Sequence[str]) -> bool:
+        return self._may_run() and self._after(earlier).verdict is Verdict.PASS
+
     def changed_by(self, spoilers: Sequence[str]) -> list[str]:
         """List the shared variables that ``spoilers`` leave changed, as the test starts.
 

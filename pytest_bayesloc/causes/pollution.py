@@ -62,6 +62,38 @@ def pollution(
     )
 
 
+def missing_set_up(sources: Sources, found: SpoiledTest, files: Sequence[str], state: str) -> Cause:
+    """Return the cause for a test that passes after others alone.
+
+    Args:
+        sources: The project's files.
+        found: The test, those that have to run before, and the command for both; none of these if
+            it is enough to import their ``files``.
+        files: Of them.
+        state: A variable that they set; empty if none is known.
+    """
+    victim, needed = _name(found.test), found.after
+    unit = next(_test_code(sources, found.test), None)
+    other = next(_test_code(sources, needed[-1]), None) if needed else None
+    at = f" ({other.location.file}:{other.location.start_line})" if other is not None else ""
+    if needed:
+        text = f"{victim} passes only after {_name(needed[-1])}{at}"
+        text += f", which sets {state}" if state else ""
+        text += f", and {len(needed) - 1} more before it" if len(needed) > 1 else ""
+    else:
+        text = f"{victim} passes only where other test files are imported ({files[0]})"
+    return Cause(
+        kind=CauseKind.NEEDS_ANOTHER_TEST,
+        text=text,
+        advice=f"give {victim} what it needs in a fixture of its own",
+        location=None if unit is None else unit.location,
+        line=0 if unit is None else unit.location.start_line,
+        after=needed,
+        state=state,
+        command=found.command,
+    )
+
+
 def _name(node_id: str) -> str:
     return node_id.rpartition("::")[2]
 

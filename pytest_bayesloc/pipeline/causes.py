@@ -23,9 +23,8 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.pipeline.execute import is_local, open_elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.causes.conditions import Decided
     from pytest_bayesloc.domain.cause import Cause
     from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.ports import Runner
@@ -42,10 +41,7 @@ def with_causes(
     context: Context, spectrum: Spectrum, failures: Sequence[Failure]
 ) -> tuple[Failure, ...]:
     """Return ``failures`` with the causes that they and the code tell without any re-run."""
-    folder = str(context.config.invocation_params.dir)
-    environment = EnvironmentCauses(
-        context.sources, Machine(rootdir=str(context.rootdir), folder=folder)
-    )
+    environment = _environment(context)
     mocks = MockCauses(context.sources)
     unawaited = context.recorder.recorded.unawaited
 
@@ -66,9 +62,17 @@ def with_causes(
     return (*(replace(f, cause=cause_of(f)) for f in looked_at), *rest)
 
 
+def _environment(context: Context) -> EnvironmentCauses:
+    folder = str(context.config.invocation_params.dir)
+    machine = Machine(rootdir=str(context.rootdir), folder=folder)
+    return EnvironmentCauses(context.sources, machine)
+
+
 # -- conditions
 
 SHARE = 0.3  # of the time of a group
+N_SUSPECTS = 3
+N_PASSING, LIMIT_S = 4, 5.0  # tests that pass, of which is asked what they ask for
 N_READ = 100  # functions whose text is read
 
 
@@ -88,21 +92,20 @@ def explain_condition(
     if not (is_asked or has_sets or any(map(WORDS.search, texts))):
         return False
     search = _search(context, case, runner, limit_s)
-    return _explained(context, case, lambda: search.decided(has_sets=has_sets))
-
-
-def _explained(context: Context, case: Case, search: Callable[[], Decided | None]) -> bool:
     try:
-        found = search()
+        found = search.decided(has_sets=has_sets)
+        if found is not None:
+            test = case.failures[0].node_id
+            command = shlex.join(["pytest", test])
+            case.cause = told(found, test, context.sources, command)
+        elif search.is_steady and search.readers:
+            suspects = [where for where, _ in case.belief.top(N_SUSPECTS)]
+            near = case.neighbours()[:N_PASSING]
+            passing = {name for n in near for name in runner.readers(n, limit_s=LIMIT_S)}
+            case.cause = _environment(context).asked_in_vain(search.readers, passing, suspects)
     except BayeslocError as error:
         context.note(str(error))
-        return False
-    if found is None:
-        return False
-    test = case.failures[0].node_id
-    command = shlex.join(["pytest", test])
-    case.cause = told(found, test, context.sources, command)
-    return True
+    return case.cause is not None
 
 
 def _search(context: Context, case: Case, runner: Runner, limit_s: float) -> ConditionSearch:

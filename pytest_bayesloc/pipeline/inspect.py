@@ -26,7 +26,7 @@ from pytest_bayesloc.inspection.strategy import Limits
 from pytest_bayesloc.options.option import AUTO
 from pytest_bayesloc.pipeline.causes import SHARE, explain_condition
 from pytest_bayesloc.pipeline.execute import is_local, open_pool
-from pytest_bayesloc.pipeline.order import explain_order
+from pytest_bayesloc.pipeline.order import explain_missing, explain_order
 from pytest_bayesloc.pipeline.run_files import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.ranking.groups import divided
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 
 BY_CONDITION = "not inspected: a condition decides how its tests end"
+BY_ORDER = "not inspected: its tests pass after others"
 WORK = 2 / 3  # of the budget, on an idle machine
 
 
@@ -116,6 +117,9 @@ def _inspect_case(
     context: Context, case: Case, loop: InspectionLoop, pool: Pool, share: float
 ) -> None:
     limit_s = SHARE * share * loop.left_s()
+    if limit_s and explain_missing(context, case, limit_s):
+        case.stop = BY_ORDER
+        return
     if limit_s and explain_condition(context, case, pool.first, limit_s):
         case.stop = BY_CONDITION
         return

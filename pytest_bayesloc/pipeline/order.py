@@ -5,18 +5,25 @@ from __future__ import annotations
 import os
 import shlex
 from contextlib import closing
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.causes.order import OrderSearch
-from pytest_bayesloc.causes.pollution import changed_variables, is_import, pollution
+from pytest_bayesloc.causes.pollution import (
+    changed_variables,
+    is_import,
+    missing_set_up,
+    pollution,
+)
 from pytest_bayesloc.domain.cause import Cause
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.result import SpoiledTest
 from pytest_bayesloc.domain.standard_library import monotonic
+from pytest_bayesloc.fixes.tasks import python_files
 from pytest_bayesloc.pipeline.execute import open_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pytest
 
@@ -61,6 +68,67 @@ def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
         case.stop = f"{PASSED.format(len(case.flaky))}: dependent on order"
     elif not case.failing and n_flaky == len(case.flaky):
         case.stop = f"{PASSED.format(len(case.flaky))}: flaky, not localized further"
+
+
+MAX_OTHERS, MAX_OTHERS_S = 200, 5.0  # tests that did not run before a failing one
+
+
+def explain_missing(context: Context, case: Case, limit_s: float) -> bool:
+    """Say whether a failing test passes after tests that did not run before it, and add the cause.
+
+    Where all tests ran in the order of their files there are none, and nothing is run again.
+    """
+    failure = case.failures[0]
+    others = _left_out(context, failure.node_id)
+    if case.cause is not None or not others:
+        return False
+    try:
+        with closing(open_pool(context, [*others, failure.node_id], {})) as pool:
+            deadline = monotonic() + min(limit_s, MAX_OTHERS_S)
+            search = OrderSearch(pool.first, failure, monotonic, deadline)
+            needed = search.needed_tests(others)
+            if needed is None:
+                return False
+            names = search.changed_by(needed)
+    except BayeslocError as error:
+        context.note(str(error))
+        return False
+    own = [n.partition("::")[2] for n in names if n.partition("::")[0]]
+    files = [*dict.fromkeys(n.partition("::")[0] for n in others)]
+    files = [file for file in files if file != failure.node_id.partition("::")[0]] or files
+    found = SpoiledTest(
+        test=failure.node_id,
+        after=needed,
+        n_earlier=len(others),
+        is_smallest=not search.is_cut,
+        command=_command(context, [*needed, failure.node_id]),
+    )
+    case.cause = missing_set_up(context.sources, found, files, own[0] if own else "")
+    return True
+
+
+def _left_out(context: Context, node_id: str) -> list[str]:
+    """List the tests before ``node_id``, in the order of files, that did not run before it."""
+    ran = {*context.recorder.recorded.earlier_tests(node_id), node_id}
+    files = [file for file in python_files(context.sources) if _is_test_file(file)]
+    known = [n for file in sorted(files) for n in _tests_of(context, file)]
+    before = known[: known.index(node_id)] if node_id in known else known
+    left_out = [n for n in before if n not in ran]
+    return left_out if len(left_out) <= MAX_OTHERS else []
+
+
+def _is_test_file(file: str) -> bool:
+    name = PurePosixPath(file).name
+    return name.startswith("test_") or name.endswith("_test.py")
+
+
+def _tests_of(context: Context, file: str) -> Iterator[str]:
+    """Yield the node ids of the plain tests of a file, in its order."""
+    source = context.sources.map(file)
+    for unit in source.units if source is not None else ():
+        parts = unit.location.qualname.split(".")
+        if unit.is_function and parts[-1].startswith("test") and parts[0][:4] in {"test", "Test"}:
+            yield "::".join((file, *parts))
 
 
 def _explained(

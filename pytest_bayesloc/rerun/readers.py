@@ -26,7 +26,7 @@ _BUILT_IN = {
     ("date", "today"): "clock time-zone", ("datetime", "fromtimestamp"): "time-zone",
     ("date", "fromtimestamp"): "time-zone", ("datetime", "astimezone"): "time-zone",
     ("datetime", "timestamp"): "time-zone", ("posix", "listdir"): "listing",
-    ("posix", "scandir"): "listing", ("posix", "urandom"): "random",
+    ("posix", "scandir"): "listing", ("posix", "getcwd"): "folder", ("posix", "urandom"): "random",
     ("Random", "random"): "random", ("Random", "getrandbits"): "random",
     ("Random", "seed"): "", ("_thread", "start_new_thread"): "threads",
     ("_thread", "start_joinable_thread"): "threads", ("_locale", "setlocale"): "set-locale",
@@ -144,7 +144,8 @@ def _asked(frame: FrameType) -> str:
     if file in {"os.py", "<frozen os>"} and name == "__getitem__":
         return f"variable:{frame.f_locals.get('key', '')}"
     if name in _LOOKS and file in _PATHS:
-        path = os.fspath(frame.f_locals.get("path") or frame.f_locals.get("self") or "/")
+        given = [frame.f_locals.get(name) for name in ("path", "s", "self")]
+        path = os.fspath(next((value for value in given if value), "/"))
         return f"file:{path}" if os.path.isabs(path) else "folder"  # noqa: PTH117 - not Path's own
     if name == "wait" and frame.f_back is not None and frame.f_back.f_code.co_name == "start":
         return ""  # of a thread that starts
