@@ -216,9 +216,12 @@ def _judged(project: FlakyProject, python: Path) -> dict[str, Any]:
 
 
 def _outcome(project: FlakyProject, causes: Sequence[Mapping[str, Any] | None]) -> str:
-    """The worst of what is said of the faults of a project, or of a control."""
+    """The worst of what is said of the faults of a project, or of a control.
+
+    A result without faults says nothing.
+    """
     if project.title == CONTROLS:
-        return WRONG if any(causes) else RIGHT
+        return WRONG if any(causes) else RIGHT if causes else NOTHING
     ranked = [_rated(project, cause) for cause in causes if cause]
     if WRONG in ranked or not ranked or None in causes:
         return WRONG if WRONG in ranked else NOTHING

@@ -76,3 +76,4 @@ def test_a_control_is_wrong_with_any_cause() -> None:
     control = running.controls()[0]
     assert running._outcome(control, [None]) == running.RIGHT
     assert running._outcome(control, [None, cause()]) == running.WRONG
+    assert running._outcome(control, []) == running.NOTHING
