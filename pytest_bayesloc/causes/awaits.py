@@ -26,7 +26,13 @@ def never_awaited(warned: str, executed: Iterable[Unit]) -> Cause | None:
     found = _NEVER_AWAITED.search(warned)
     name = found[1].rpartition(".")[2] if found else ""
     calls = (
-        [(unit, call) for unit in executed for call in _dropped(unit.node, name)] if name else []
+        [
+            (unit, call)
+            for unit in executed
+            for call in _dropped(unit.node, name, is_test=unit.location.is_test)
+        ]
+        if name
+        else []
     )
     if not calls:
         return None
@@ -43,9 +49,12 @@ def never_awaited(warned: str, executed: Iterable[Unit]) -> Cause | None:
     )
 
 
-def _dropped(scope: ast.AST, name: str) -> Iterator[ast.Call]:
-    """Yield the calls of ``name`` that are neither awaited, nor handed on, nor returned."""
-    inside = [*nodes_inside(scope)]
+def _dropped(scope: ast.AST, name: str, *, is_test: bool) -> Iterator[ast.Call]:
+    """Yield the calls of ``name`` that are neither awaited, nor handed on, nor returned.
+
+    Tests hold their coroutines within them.
+    """
+    inside = [*(ast.walk(scope) if is_test else nodes_inside(scope))]
     kept = {
         id(part)
         for node in inside

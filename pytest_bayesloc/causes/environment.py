@@ -232,7 +232,8 @@ class EnvironmentCauses:
             return False
         own = {Path(name).name.removesuffix(".py") for name in self._machine.own_modules}
         known = {*sys.stdlib_module_names, *sys.modules, *own}
-        return package in MOVED or bool(get_close_matches(package, known, 1, CLOSE))
+        is_swapped = any(sorted(name) == sorted(package) for name in known)
+        return package in MOVED or is_swapped or bool(get_close_matches(package, known, 1, CLOSE))
 
     def _guarded_package(self, failure: Failure) -> Cause | None:
         """A package was not there when a file asked for it, and code that needs it ran."""

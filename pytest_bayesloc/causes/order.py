@@ -73,8 +73,11 @@ class OrderSearch:
             return ()
         found = minimal(others, self._passes)
         agreeing = (*(self._passes(found) for _ in range(N_AGREEING - 1)),)
-        alone = (*(is_same(self._after(()), self.failure) for _ in range(N_AGREEING)),)
-        return tuple(found) if all(agreeing) and all(alone) else None
+        return tuple(found) if all(agreeing) and self.is_steady() else None
+
+    def is_steady(self) -> bool:
+        """Say whether the test fails each time when it runs alone."""
+        return all(is_same(self._after(()), self.failure) for _ in range(N_AGREEING))
 
     def _passes(self, earlier: Sequence[str]) -> bool:
         return self._may_run() and self._after(earlier).verdict is Verdict.PASS

@@ -87,7 +87,7 @@ def explain_missing(context: Context, case: Case, limit_s: float) -> bool:
             deadline = monotonic() + min(limit_s, MAX_OTHERS_S)
             search = OrderSearch(pool.first, failure, monotonic, deadline)
             needed = search.needed_tests(others)
-            if needed is None:
+            if needed is None or (not needed and not _fails_alone(context, search)):
                 return False
             names = search.changed_by(needed)
     except BayeslocError as error:
@@ -107,12 +107,20 @@ def explain_missing(context: Context, case: Case, limit_s: float) -> bool:
     return True
 
 
+def _fails_alone(context: Context, search: OrderSearch) -> bool:
+    """Say whether the test of a search fails each time where no other file is imported."""
+    with closing(open_pool(context, [search.failure.node_id], {})) as pool:
+        own = OrderSearch(pool.first, search.failure, monotonic, monotonic() + MAX_OTHERS_S)
+        return own.is_steady()
+
+
 def _left_out(context: Context, node_id: str) -> list[str]:
     """List the tests before ``node_id``, in the order of files, that did not run before it."""
     ran = {*context.recorder.recorded.earlier_tests(node_id), node_id}
     files = [file for file in python_files(context.sources) if _is_test_file(file)]
     known = [n for file in sorted(files) for n in _tests_of(context, file)]
-    before = known[: known.index(node_id)] if node_id in known else known
+    plain = node_id.partition("[")[0]
+    before = known[: known.index(plain)] if plain in known else known
     left_out = [n for n in before if n not in ran]
     return left_out if len(left_out) <= MAX_OTHERS else []
 

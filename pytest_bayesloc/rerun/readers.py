@@ -54,8 +54,12 @@ _REACHES = frozenset({"connect", "connect_ex", "getaddrinfo"})
 #: Methods of paths, and functions of ``os.path``, that look whether something is there.
 _LOOKS = frozenset({"exists", "is_file", "is_dir", "isfile", "isdir", "iterdir", "glob", "rglob"})
 _PATHS = frozenset(
-    {"<frozen genericpath>", "genericpath.py", "pathlib.py", "_local.py", "__init__.py"}
+    {
+        *("<frozen genericpath>", "genericpath.py", "pathlib.py"),
+        *("_abc.py", "_local.py", "__init__.py"),  # of pathlib, from Python 3.13 on
+    }
 )
+_WAITS = frozenset({"join", "wait"})
 MAX_NAMES = 200
 
 
@@ -147,6 +151,8 @@ def _asked(frame: FrameType) -> str:
         given = [frame.f_locals.get(name) for name in ("path", "s", "self")]
         path = os.fspath(next((value for value in given if value), "/"))
         return f"file:{path}" if os.path.isabs(path) else "folder"  # noqa: PTH117 - not Path's own
+    if file == "threading.py" and name in _WAITS and frame.f_locals.get("timeout") is None:
+        return ""  # as long as it takes
     if name == "wait" and frame.f_back is not None and frame.f_back.f_code.co_name == "start":
         return ""  # of a thread that starts
     return _PYTHON.get((file, name)) or _PYTHON.get((file, "*"), "")

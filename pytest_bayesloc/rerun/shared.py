@@ -430,9 +430,9 @@ def _keep(value: Any, seen: dict[int, Callable[[], Any]], depth: int = 0) -> Cal
     inner = partial(_keep, seen=seen, depth=depth + 1)
     if kind is _Cached:
         return partial(_cleared, value)
-    if kind is list:
+    if kind in (list, tuple):
         items = [inner(child) for child in value]
-        return lambda: _filled(value, [back() for back in items])
+        return partial(_filled_list, value, items)
     if kind is set or kind in MAPPINGS:
         pairs = [(key, inner(child)) for key, child in _pairs(value)]
         return lambda: _filled(value, {key: back() for key, back in pairs})
@@ -455,6 +455,11 @@ def _has_plain_dict(value: object) -> bool:
 def _cleared(cached: Any) -> Any:  # noqa: ANN401 - a function with a cache
     cached.cache_clear()
     return cached
+
+
+def _filled_list(value: Any, items: list[Callable[[], Any]]) -> Any:  # noqa: ANN401 - or a tuple
+    made = [back() for back in items]
+    return _filled(value, made) if type(value) is list else value
 
 
 def _filled(value: Any, content: Any) -> Any:  # noqa: ANN401 - a list, dict or set

@@ -35,7 +35,7 @@ class FakeRunner:
         handled: Per test, the exceptions that code catches in it.
         states: Per tests that run, the shared variables that differ before the last one.
         restorations: Per tests that run and variables that are put back, how the last one goes.
-        conditions: Per condition and value, how every test goes under it.
+        conditions: How every test goes under a condition with a value.
         asking: Per test, by condition, the code that asks for what it changes.
         patterns: Per test, the regular expressions that it asks.
         followed: Per such request, the tests.
@@ -60,7 +60,7 @@ class FakeRunner:
     restorations: Mapping[tuple[tuple[str, ...], tuple[str, ...]], TestRun] = field(
         default_factory=dict
     )
-    conditions: Mapping[tuple[str, object], TestRun] = field(default_factory=dict)
+    conditions: Callable[[tuple[str, object]], TestRun] = lambda _: FAILED
     asking: Mapping[str, Mapping[str, Sequence[Reader]]] = field(default_factory=dict)
     patterns: Mapping[str, tuple[AskedPattern, ...]] = field(default_factory=dict)
     followed: list[tuple[str, ...]] = field(default_factory=list)
@@ -131,8 +131,8 @@ class FakeRunner:
         self, condition: tuple[str, object], tests: Sequence[str], *, limit_s: float
     ) -> tuple[Rerun, Sequence[Reader]] | None:
         self.limits.append(limit_s)
-        run = self.conditions.get(condition, FAILED)
-        return Rerun(tests=dict.fromkeys(tests, run)), self.asking.get("sets", {}).get("sets", ())
+        rerun = Rerun(tests=dict.fromkeys(tests, self.conditions(condition)))
+        return rerun, self.asking.get("sets", {}).get("sets", ())
 
     def readers(self, test: str, *, limit_s: float) -> Mapping[str, Sequence[Reader]]:
         self.limits.append(limit_s)

@@ -102,8 +102,8 @@ def test_changed_state_is_named_with_its_writer(run: Run) -> None:
     assert (writer["file"], writer["qualname"], writer["line"]) == ("shop/config.py", "load", 9)
     text = " ".join(" ".join(run.section).split())
     assert (
-        "test_price passes alone and fails after test_load (1 of 4 earlier tests matters): "
-        "it leaves shop.config.CACHE changed, written by shop/config.py:9 load"
+        "Likely cause: test_price fails after test_load (tests/test_a.py:9), which leaves "
+        "['currency'] of shop.config.CACHE changed from 'EUR' to 'USD'"
     ) in text
 
 

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from contextlib import contextmanager
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_bayesloc.causes.conditions import (
+    N_SEEDS,
+    OFFSETS,
+    ConditionSearch,
+    Decided,
+    Surroundings,
+    told,
+)
+from pytest_bayesloc.domain.cause import CauseKind
+from pytest_bayesloc.domain.failure import Failure
+from pytest_bayesloc.domain.inspection import TestRun, Verdict
+from tests.fakes.clock import Clock
+from tests.fakes.runner import PASSED, FakeRunner
+from tests.fakes.sources import TextSources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pytest_bayesloc.domain.ports import Runner
+
+FAILURE = Failure(node_id="test_app.py::test_one", phase="call", exc_type="KeyError", message="'a'")
+FAILED = TestRun(verdict=Verdict.FAIL, error="KeyError: 'a'")
+READER = ("app.py", 2, 1, "find")
+
+
+def one_test(reads: str, other: Mapping[Any, TestRun], plain: TestRun = FAILED) -> FakeRunner:
+    """Runs a test that ends as ``plain``, and under some conditions in another way."""
+    return FakeRunner(
+        answer=lambda _patch, _test: plain,
+        asking={FAILURE.node_id: {reads: [READER]}},
+        conditions=lambda condition: other.get(condition, plain),
+    )
+
+
+def search(
+    runner: Runner,
+    variables: Mapping[str, str] | None = None,
+    folder: str = "/p",
+    elsewhere: Runner | None = None,
+) -> ConditionSearch:
+    @contextmanager
+    def opened(_: Mapping[str, str]) -> Iterator[Runner]:
+        yield elsewhere or runner
+
+    around = Surroundings(
+        rootdir="/p",
+        folder=folder,
+        variables=variables or {},
+        encoding="utf-8",
+        elsewhere=opened,
+    )
+    return ConditionSearch(runner, FAILURE, around, Clock(), 1e9)
+
+
+@pytest.mark.parametrize(
+    ("reads", "condition", "kind"),
+    [
+        ("clock", ("clock", OFFSETS[3]), CauseKind.CLOCK),
+        ("time-zone", ("time-zone", "Asia/Tokyo"), CauseKind.TIME_ZONE),
+        ("listing", ("listing", "sorted"), CauseKind.LISTING_ORDER),
+        ("folder", ("folder", "/p"), CauseKind.WORKING_DIRECTORY),
+        ("variable:SHOP_TAX", ("variable", "SHOP_TAX"), CauseKind.VARIABLE),
+        ("random", ("random", 5), CauseKind.RANDOM),
+        ("waiting", ("waiting", 20.0), CauseKind.SLOWNESS),
+    ],
+)
+def test_steady_failure_is_decided_by_what_the_code_reads(
+    reads: str, condition: tuple[str, object], kind: CauseKind
+) -> None:
+    runner = one_test(reads, {condition: PASSED})
+
+    found = search(runner, {"SHOP_TAX": "7"}, "/p/tests").decided(has_sets=False)
+    assert found is not None
+    assert (found.kind, found.condition, list(found.readers)) == (kind, condition, [READER])
+    unread = search(one_test("other", {condition: PASSED})).decided(has_sets=False)
+    assert unread is None
+
+
+def test_condition_under_which_the_test_passes_only_at_times_decides_nothing() -> None:
+    turns = cycle([PASSED, PASSED, PASSED, FAILED])
+    runner = one_test("listing", {})
+    runner.conditions = lambda _: next(turns)
+
+    assert search(runner).decided(has_sets=False) is None
+
+
+def test_failure_that_depends_on_the_seed_tells_how_often() -> None:
+    bad = {("random", n): FAILED for n in (2, 5, 7)}
+
+    found = search(one_test("random", bad, PASSED)).decided(has_sets=False)
+
+    assert found is not None
+    assert (found.kind, found.seen) == (
+        CauseKind.RANDOM,
+        f"fails with 3 of {N_SEEDS} seeds of random",
+    )
+
+
+def test_race_is_the_function_whose_delay_makes_the_test_fail_even_if_waits_are_long() -> None:
+    slow: dict[Any, TestRun] = {("delaying", (1, "find", "app.py")): FAILED}
+    race = {**slow, ("delaying", (1, "find", "app.py", 20.0)): FAILED}
+
+    found = search(one_test("in-thread", race, PASSED)).decided(has_sets=False)
+    assert found is not None
+    assert (found.kind, list(found.readers)) == (CauseKind.RACE, [READER])
+    assert search(one_test("in-thread", slow, PASSED)).decided(has_sets=False) is None
+
+
+def test_wait_that_is_too_short_fails_where_threads_start_late() -> None:
+    late = {("starting", 0.2): FAILED}
+
+    found = search(one_test("waiting", late, PASSED)).decided(has_sets=False)
+
+    assert found is not None
+    assert found.kind is CauseKind.SLOWNESS
+
+
+@pytest.mark.parametrize("plain", [FAILED, PASSED])
+def test_order_of_sets_is_shuffled_where_the_code_makes_some(plain: TestRun) -> None:
+    other = PASSED if plain is FAILED else FAILED
+    seed = {("sets", (3, None)): other, ("sets", (3, ("app.py", 2))): other}
+    runner = one_test("sets", seed, plain)
+    runner.asking = {FAILURE.node_id: {}, "sets": {"sets": [READER]}}
+
+    found = search(runner).decided(has_sets=True)
+    assert found is not None
+    assert (found.kind, list(found.readers)) == (CauseKind.HASH_ORDER, [READER])
+    assert search(runner).decided(has_sets=False) is None
+
+
+def test_failure_that_never_comes_again_has_no_cause() -> None:
+    assert search(one_test("random", {}, PASSED)).decided(has_sets=True) is None
+
+
+def test_place_is_rather_in_code_than_in_a_test() -> None:
+    sources = TextSources(
+        {"app.py": "def find():\n    pass\n", "test_app.py": "def test_one():\n    pass\n"}
+    )
+    readers = [("test_app.py", 2, 1, "test_one"), READER]
+    found = Decided(kind=CauseKind.CLOCK, seen="passes tomorrow", readers=readers)
+
+    cause = told(found, FAILURE.node_id, sources, "pytest")
+
+    assert cause.text == "find (app.py:2) reads the clock: test_one passes tomorrow"

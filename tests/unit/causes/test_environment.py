@@ -1,0 +1,214 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_bayesloc.causes.environment import EnvironmentCauses, Machine
+from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.failure import Frame
+from tests.fakes.sources import TextSources, failure_at
+
+LIBRARY = Frame(
+    file="/usr/lib/python3/subprocess.py",
+    line=9,
+    name="Popen._execute_child",
+    first_line=1,
+    in_app=False,
+)
+ENVIRON = Frame(
+    file="/usr/lib/python3/os.py", line=9, name="_Environ.__getitem__", first_line=1, in_app=False
+)
+
+
+class SmallMachine(Machine):
+    """Declares nothing, and has no files."""
+
+    declared = ""
+    own_modules = ()  # type: ignore[assignment]
+
+
+def machine(**parts: object) -> Machine:
+    given = {
+        "rootdir": "/project",
+        "folder": "/project",
+        "variables": {"PATH": "/bin"},
+        "has_package": lambda name: name in {"json", "app"},
+        "find_program": lambda name: "/bin/sh" if name == "sh" else None,
+        **parts,
+    }
+    return SmallMachine(**given)  # type: ignore[arg-type]
+
+
+def cause_of(
+    code: str, *, at: str, kind: str, message: str, above: tuple[Frame, ...] = (), **parts: object
+) -> Cause | None:
+    sources = TextSources({"app.py": code})
+    failure = failure_at(sources.frame("app.py", at), *above, kind=kind, message=message)
+    return EnvironmentCauses(sources, machine(**parts)).cause_of(failure)
+
+
+GUARDED = """
+    try:
+        import wordforms
+    except ImportError:
+        wordforms = None
+
+
+    def plural(name):
+        assert wordforms, "no plural"
+        return name
+    """
+
+
+def test_package_that_code_can_do_without_is_missing_where_its_name_decides() -> None:
+    cause = cause_of(GUARDED, at="assert", kind="AssertionError", message="no plural")
+
+    assert cause is not None
+    assert (cause.kind, cause.state) == (CauseKind.PACKAGE, "wordforms")
+    assert "app.py:3" in cause.text
+
+
+def test_package_that_is_there_is_no_cause() -> None:
+    failed: dict[str, Any] = {"at": "assert", "kind": "AssertionError", "message": ""}
+
+    assert cause_of(GUARDED, **failed, has_package=lambda _: True) is None
+
+
+def test_failure_beside_an_optional_package_has_another_cause() -> None:
+    assert cause_of(GUARDED, at="return name", kind="KeyError", message="'a'") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "is_missing"),
+    [("wordforms", True), ("ujson", True), ("jsno", False), ("urllib2", False), ("app", False)],
+)
+def test_module_that_may_be_misspelt_is_no_missing_package(name: str, is_missing: bool) -> None:
+    text = f"No module named '{name}'"
+    cause = cause_of(f"import {name}\n", at="import", kind="ModuleNotFoundError", message=text)
+
+    assert (cause is not None) is is_missing
+
+
+@pytest.mark.parametrize("code", ["run(['dot'])", "run([DOT])"])
+def test_program_that_cannot_be_started_is_named(code: str) -> None:
+    text = "[Errno 2] No such file or directory: 'dot'"
+    cause = cause_of(
+        f"def draw():\n    {code}\n",
+        at="run(",
+        kind="FileNotFoundError",
+        message=text,
+        above=(LIBRARY,),
+    )
+
+    assert cause is not None
+    assert (cause.kind, cause.state) == (CauseKind.PROGRAM, "dot")
+
+
+def test_program_that_was_looked_for_in_vain_is_named() -> None:
+    code = """
+        import shutil
+
+        DOT = "dot"
+
+
+        def draw():
+            program = shutil.which(DOT)
+            if program is None:
+                raise RuntimeError("can't draw")
+        """
+    cause = cause_of(code, at="raise", kind="RuntimeError", message="can't draw")
+
+    assert cause is not None
+    assert (cause.kind, cause.state) == (CauseKind.PROGRAM, "dot")
+
+
+def test_variable_that_is_not_set_is_named() -> None:
+    code = "import os\n\n\ndef url():\n    return os.environ['SHOP_URL']\n"
+    asked: dict[str, Any] = {
+        "at": "return",
+        "kind": "KeyError",
+        "message": "'SHOP_URL'",
+        "above": (ENVIRON,),
+    }
+
+    cause = cause_of(code, **asked)
+    assert cause is not None
+    assert (cause.kind, cause.state) == (CauseKind.VARIABLE, "SHOP_URL")
+    assert cause_of(code, variables={"SHOP_URL": "x"}, **asked) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "is_of_machine"), [("/etc/shop.conf", True), ("/project/shop.conf", False)]
+)
+def test_file_outside_the_project_belongs_to_the_machine(path: str, is_of_machine: bool) -> None:
+    text = f"[Errno 2] No such file or directory: '{path}'"
+    code = f"def load():\n    open('{path}')\n"
+    cause = cause_of(code, at="open", kind="FileNotFoundError", message=text)
+
+    assert (cause is not None and cause.kind is CauseKind.FILE) is is_of_machine
+
+
+def test_service_that_does_not_answer_is_told_unless_the_project_has_the_server() -> None:
+    text = "[Errno 111] Connection refused"
+    code = "def fetch():\n    connect()\n"
+
+    cause = cause_of(code, at="connect", kind="ConnectionRefusedError", message=text)
+    assert cause is not None
+    assert cause.kind is CauseKind.SERVICE
+    served = f"{code}\n\ndef serve():\n    HTTPServer(('', 80))\n"
+    assert cause_of(served, at="connect", kind="ConnectionRefusedError", message=text) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "name"),
+    [
+        ("getargspec(f)", "module 'inspect' has no attribute 'getargspec'", "inspect.getargspec"),
+        ("p.readfp(f)", "'ConfigParser' object has no attribute 'readfp'", "ConfigParser.readfp"),
+        ("import x", "cannot import name 'Mapping' from 'collections' (x)", "collections.Mapping"),
+        (
+            "asyncio.Lock(loop=1)",
+            "Lock.__init__() got an unexpected keyword argument 'loop'",
+            "loop",
+        ),
+        ("app.run(loop=1)", "run() got an unexpected keyword argument 'loop'", ""),
+        ("json.dump_s(1)", "module 'json' has no attribute 'dump_s'", ""),
+    ],
+)
+def test_name_of_another_version_is_told(code: str, message: str, name: str) -> None:
+    cause = cause_of(f"{code}\n", at=code, kind="AttributeError", message=message)
+
+    assert (cause.state if cause is not None else "") == name
+
+
+READER = ("app.py", 3, 2, "find")
+
+
+@pytest.mark.parametrize(
+    ("asked", "elsewhere", "suspected", "state"),
+    [
+        ("program:dot", (), False, "dot"),
+        ("program:dot", ("program:dot",), False, ""),
+        ("program:dot", ("program:dot",), True, "dot"),
+        ("program:sh", (), False, ""),
+        ("variable:SHOP_KEY", (), False, "SHOP_KEY"),
+        ("variable:OTHER", (), False, ""),
+        ("file:/etc/shop.conf", (), False, "/etc/shop.conf"),
+        ("file:/etc/mime.types", (), False, ""),
+    ],
+)
+def test_what_is_asked_in_vain_is_told_where_passing_tests_ask_otherwise(
+    asked: str,
+    elsewhere: tuple[str, ...],
+    suspected: bool,
+    state: str,
+) -> None:
+    code = "import os\ndef find():\n    return os.environ['SHOP_KEY'], open('/etc/shop.conf')\n"
+    sources = TextSources({"app.py": code})
+    suspects = [sources.place("app.py", "find")] if suspected else []
+
+    cause = EnvironmentCauses(sources, machine()).asked_in_vain(
+        {asked: [READER]}, elsewhere, suspects
+    )
+
+    assert (cause.state if cause is not None else "") == state

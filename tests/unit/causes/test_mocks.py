@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.causes.awaits import never_awaited
+from pytest_bayesloc.causes.mocks import MockCauses
+from pytest_bayesloc.domain.cause import Cause, CauseKind
+from tests.fakes.sources import TextSources, failure_at
+
+FILES = {
+    "app/rates.py": "def fetch():\n    return 1\n",
+    "app/convert.py": "from app.rates import fetch\n\n\ndef convert():\n    return fetch()\n",
+}
+CALLED = [("app/rates.py", "fetch"), ("app/convert.py", "convert")]
+
+
+def cause_of(test: str, message: str = "", *, called: object = CALLED) -> Cause | None:
+    sources = TextSources({**FILES, "test_app.py": test})
+    places = [sources.place(*place) for place in called]  # type: ignore[attr-defined]
+    where = sources.place("test_app.py", "test_one")
+    failure = failure_at(
+        sources.frame("test_app.py", "convert"), kind="E", message=message, tests=(where,)
+    )
+    return MockCauses(sources).cause_of(failure, places)
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "mock.patch('app.rates.fetch')",
+        "mock.patch.object(rates, 'fetch')",
+        "monkeypatch.setattr('app.rates.fetch', 1)",
+    ],
+)
+def test_patch_of_a_name_that_was_imported_is_told_with_the_right_target(patch: str) -> None:
+    cause = cause_of(f"from app import rates\n\ndef test_one():\n    {patch}\n    convert()\n")
+
+    assert cause is not None
+    assert (cause.kind, cause.state, cause.line) == (CauseKind.MOCK, "app.convert.fetch", 4)
+
+
+def test_patch_is_right_where_the_real_function_did_not_run() -> None:
+    test = "def test_one():\n    mock.patch('app.rates.fetch')\n    convert()\n"
+
+    assert cause_of(test, called=CALLED[1:]) is None
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "<module 'app.rates' from 'x'> does not have the attribute 'fetsch'",
+        "'assert_called_onec' is not a valid assertion. Use a spec for the mock",
+        "object dict can't be used in 'await' expression",
+        "assert <MagicMock name='mock.price()' id='1'> == 3",
+        "'<' not supported between instances of 'MagicMock' and 'int'",
+    ],
+)
+def test_failure_that_shows_a_mock_is_one_of_the_test(message: str) -> None:
+    with_mocks = "def test_one():\n    Mock()\n    convert()\n"
+
+    cause = cause_of(with_mocks, message, called=())
+    assert cause is not None
+    assert cause.kind is CauseKind.MOCK
+    assert cause_of("def test_one():\n    convert()\n", message, called=()) is None
+
+
+@pytest.mark.parametrize(("names", "is_swapped"), [("ship, charge", True), ("charge, ship", False)])
+def test_mocks_in_another_order_than_their_decorators_are_told(
+    names: str, is_swapped: bool
+) -> None:
+    test = f"@patch('a.ship')\n@patch('a.charge')\ndef test_one({names}):\n    convert()\n"
+
+    assert (cause_of(test, called=()) is not None) is is_swapped
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("add(1)", 2),
+        ("x = [add(n) for n in y]", 2),
+        ("if add(1): pass", 2),
+        ("await add(1)", 0),
+        ("await gather(add(1))", 0),
+        ("return add(1)", 0),
+        ("other(1)", 0),
+    ],
+)
+def test_call_that_is_not_awaited_is_found(body: str, line: int) -> None:
+    sources = TextSources({"app.py": f"async def move(y):\n    {body}\n"})
+    source = sources.map("app.py")
+    assert source is not None
+
+    cause = never_awaited("coroutine 'add' was never awaited", source.units)
+
+    assert (cause.line if cause is not None else 0) == line
+
+
+def test_coroutine_in_the_place_of_a_value_is_one_that_is_not_awaited() -> None:
+    sources = TextSources({"app.py": "async def test():\n    assert board.state() == 1\n"})
+    source = sources.map("app.py")
+    assert source is not None
+
+    cause = never_awaited("assert <coroutine object Board.state at 0x7f> == 1", source.units)
+
+    assert cause is not None
+    assert cause.state == "state"

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import datetime
+import os
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from pytest_bayesloc.rerun.readers import Readers
+
+OWN = Path(__file__).name
+
+
+def clock() -> object:
+    return datetime.datetime.now()
+
+
+def chance() -> object:
+    return random.choice("ab")
+
+
+def folder() -> object:
+    return list(Path("/usr").iterdir())
+
+
+def variable() -> object:
+    return os.environ.get("SHOP_TAX", "")
+
+
+def pause() -> object:
+    return time.monotonic()
+
+
+def opened() -> object:
+    return Path("/etc/shop.conf").exists()
+
+
+def nearby() -> object:
+    return Path("shop.conf").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "condition"),
+    [
+        (clock, "clock"),
+        (clock, "time-zone"),
+        (chance, "random"),
+        (folder, "listing"),
+        (variable, "variable:SHOP_TAX"),
+        (pause, "waiting"),
+        (opened, "file:/etc/shop.conf"),
+        (nearby, "folder"),
+    ],
+)
+def test_code_that_asks_is_noted_by_condition(call: object, condition: str) -> None:
+    readers = Readers(lambda file: OWN if file == __file__ else "")
+
+    readers.start()
+    call()  # type: ignore[operator]
+    found = readers.stop()
+
+    assert [(file, name) for file, _, _, name in found[condition]] == [
+        (OWN, call.__name__)  # type: ignore[attr-defined]
+    ]
+
+
+def test_nothing_is_noted_after_its_end() -> None:
+    readers = Readers(lambda _: OWN)
+
+    readers.start()
+    readers.stop()
+    clock()
+
+    assert "clock" not in readers.stop()
