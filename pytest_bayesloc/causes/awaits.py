@@ -25,15 +25,11 @@ def never_awaited(warned: str, executed: Iterable[Unit]) -> Cause | None:
     """
     found = _NEVER_AWAITED.search(warned)
     name = found[1].rpartition(".")[2] if found else ""
-    calls = (
-        [
-            (unit, call)
-            for unit in executed
-            for call in _dropped(unit.node, name, is_test=unit.location.is_test)
-        ]
-        if name
-        else []
-    )
+    calls = [
+        (unit, call)
+        for unit in (executed if name else ())
+        for call in _dropped(unit.node, name, is_test=unit.location.is_test)
+    ]
     if not calls:
         return None
     unit, call = min(calls, key=lambda pair: pair[0].location.is_test)

@@ -51,7 +51,7 @@ Condition: TypeAlias = "tuple[str, object]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """Where the tests run.
+    """The folders, variables and encoding of the run, and a way to others.
 
     Attributes:
         rootdir: The project's folder.

@@ -78,7 +78,7 @@ def _is_importable(name: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """What is there where the tests run.
+    """The machine that the tests run on, as far as it is asked.
 
     Attributes:
         rootdir: Absolute path of the project.

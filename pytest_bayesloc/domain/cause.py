@@ -1,4 +1,4 @@
-"""What makes tests fail beside a mistake in a function: the world around, other tests, chance."""
+"""Causes of failures beside mistakes in functions: the world around, other tests, chance."""
 
 from __future__ import annotations
 

@@ -113,7 +113,9 @@ class Suspect:
     def message(self) -> str:
         """On one line: the evidence against it, which tests spoil those of its fault, the error."""
         said = one_line(f"{self.fault['error']['type']}: {self.fault['error']['message']}")
-        spoiled = "".join(f"{clip(spoiled_words(s), MAX_ERROR)}. " for s in self.fault["spoiled"])
+        cause = self.fault.get("cause")
+        told = [cause["text"]] if cause else [spoiled_words(s) for s in self.fault["spoiled"]]
+        spoiled = "".join(f"{clip(text, MAX_ERROR)}. " for text in told)
         return (
             f"{percent(self.posterior)} likely to be the cause of fault {self.number} "
             f"({len(self.fault['failing_tests'])} failing): {reason_of(self.row)}. "
@@ -379,6 +381,9 @@ def _values(document: Document) -> Iterator[tuple[str, str]]:
         tests = fault["failing_tests"]
         yield f"{name}.n_tests", str(len(tests))
         yield f"{name}.tests", " ".join(map(one_line, tests[:N_TESTS]))
+        if cause := fault.get("cause"):
+            yield f"{name}.cause", clip(cause["text"])
+            yield f"{name}.cause.kind", cause["kind"]
         for order, spoiled in enumerate(fault["spoiled"], 1):
             yield f"{name}.spoiled.{order}", clip(spoiled_words(spoiled))
             yield f"{name}.spoiled.{order}.command", one_line(spoiled["command"])

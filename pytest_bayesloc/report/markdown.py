@@ -133,7 +133,11 @@ def _notes(partial: Sequence[str]) -> str:
 def _fault(fault: FaultView) -> Iterator[str]:
     yield f"#### Fault {fault.number}: {fault.n_tests} failed with {code(fault.headline)}"
     yield ""
-    for words, command in fault.spoiled:
+    if fault.cause:
+        advice = f" Next, {plain(fault.advice)}." if fault.advice else ""
+        yield f"**{plain(fault.cause)}.**{advice}"
+        yield ""
+    for words, command in fault.spoiled if not fault.cause else ():
         yield f"**{plain(words)}.** To reproduce it: {code(command)}"
         yield ""
     if fault.rows:

@@ -170,9 +170,8 @@ def _caused(
     yield from [top[0], *cause, *loop][: extent.lines]
     if not extent.diff:
         return
-    step = next((words for words, command in fault.next_steps if not command), "")
-    if fault.entry["cause"]["advice"]:
-        yield from (Line(f"  {part}") for part in wrap(f"Next, {step}", width - 2, N_HINT))
+    if fault.advice:
+        yield from (Line(f"  {part}") for part in wrap(f"Next, {fault.advice}", width - 2, N_HINT))
     yield from (Line(f"  If not that, {line.text[0].lower()}{line.text[1:]}")
                 for line in verdict[:1])  # fmt: skip
     if extent.rows:

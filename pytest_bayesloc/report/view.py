@@ -130,6 +130,12 @@ class FaultView:
         return f"Likely cause: {kind}{one_line(cause['text'])}"
 
     @property
+    def advice(self) -> str:
+        """Words on what to do about the cause, as they follow "Next,"; empty if there are none."""
+        cause = self.entry.get("cause")
+        return one_line(cause["advice"]) if cause else ""
+
+    @property
     def is_elsewhere(self) -> bool:
         """Whether the likely cause is not the code under test."""
         return self.origin != ORIGINS["code"]
@@ -286,8 +292,8 @@ class FaultView:
         if fix is not None and is_good and not fix["applied"]:
             yield "apply this fix", f"git apply {one_line(fix['patch_file'])}"
         cause = self.entry.get("cause") or {}
-        if cause.get("advice"):
-            yield one_line(cause["advice"]), ""
+        if self.advice:
+            yield self.advice, ""
         if cause.get("command"):
             yield "reproduce it", one_line(cause["command"])
         for _, command in self.spoiled:

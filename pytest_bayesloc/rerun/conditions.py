@@ -105,7 +105,7 @@ class ShiftedTime(datetime.datetime, metaclass=_Stand):
 
     @classmethod
     def utcnow(cls) -> Any:  # noqa: ANN401 - a real time
-        """The time in UTC that the shifted clock shows."""
+        """The time in UTC that the shifted clock shows; deprecated, and still called."""
         return cls.now(datetime.timezone.utc).replace(tzinfo=None)
 
 

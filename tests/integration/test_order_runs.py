@@ -102,7 +102,7 @@ def test_changed_state_is_named_with_its_writer(run: Run) -> None:
     assert (writer["file"], writer["qualname"], writer["line"]) == ("shop/config.py", "load", 9)
     text = " ".join(" ".join(run.section).split())
     assert (
-        "Likely cause: test_price fails after test_load (tests/test_a.py:9), which leaves "
+        "Likely cause: test_price fails after test_load (tests/test_a.py:8), which leaves "
         "['currency'] of shop.config.CACHE changed from 'EUR' to 'USD'"
     ) in text
 
