@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
 
 
+RESULT = "return"  # stands for the result beside the names of parameters
+
+
 @dataclass(frozen=True, slots=True)  # by position: a message has them as a list
 class Value:
     """The noted traits of one value. Only built-in types are looked into.
@@ -108,6 +111,15 @@ class Recording:
 
     calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
     edges: Mapping[tuple[Location, Location], int] = field(default_factory=dict)
+
+    def types_of(self, where: Location) -> Mapping[str, frozenset[str]]:
+        """Return the names of types that a function's parameters, and its ``RESULT``, had."""
+        found: dict[str, set[str]] = {}
+        for call in (c for calls in self.calls.values() for c in calls if c.location == where):
+            result = {} if call.result is None else {RESULT: call.result}
+            for name, value in (*call.args.items(), *result.items()):
+                found.setdefault(name, set()).add(value.type_name)
+        return {name: frozenset(types) for name, types in found.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,8 @@ from pytest_bayesloc.fixes.check import (
 )
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
 from pytest_bayesloc.fixes.mutations.regexes import KINDS
-from pytest_bayesloc.fixes.soundness import bound, doubt, loaded, tuned
+from pytest_bayesloc.fixes.mutations.unused import uses_unused
+from pytest_bayesloc.fixes.soundness import doubt, tuned
 from pytest_bayesloc.fixes.syntax import brief
 
 CLEAR = 2 / 3  # share of all weights from which on a change is taken to be meant
@@ -37,11 +38,14 @@ UNUSUAL = 0.05
 #: first two dozen (EDIT_REPAIRS in docs/model.md), of small projects with such mistakes nearly all.
 EDITABLE = 1 / 4
 USUAL = 25  # edits of one kind at a place; where it allows more, each of the rest is less likely
-USED = 2.0
+USED = 4.0  # times as likely as others, so that it stands against several of them
 WIDTH = 60  # of a rival in a reason
 #: How likely one such edit is to be meant, against others: how often such mistakes are met, spread
 #: over the edits that a place allows. Tools know the error, and have 1; other edits are unusual.
 WEIGHTS: Mapping[str, float] = {
+    "use-unused": 1.0,
+    "keep-result": 1.0,
+    "call-method": 1.0,
     "change-boolean": 1.0,
     "swap-arguments": 1.0,
     "change-comparison": 0.7,
@@ -98,15 +102,19 @@ _EDITS = frozenset((*WEIGHTS, *map(name_of, (*INSPECTED, *FURTHER))))
 def weight(candidate: Candidate) -> float:
     """Return how plausible a change is by its kind, against others.
 
-    One that uses a parameter or variable which nothing used is likelier to be meant.
+    One that uses what the code has and nothing used is likelier to be meant.
     """
     made = math.prod(WEIGHTS.get(name, UNUSUAL) for name in candidate.tools if name in _EDITS)
     made *= candidate.weight
     if candidate.stage == TOOL or not candidate.file.endswith(".py"):
         return made
-    old, new = map(tree_of, candidate.parts())
-    is_used = old and new and (loaded(new) - loaded(old)) & bound(old)
-    return made * (USED if is_used else 1.0)
+    return made * (USED if is_told(candidate) else 1.0)
+
+
+def is_told(candidate: Candidate) -> bool:
+    """Say whether the code itself tells of a change: it uses what was there and nothing used."""
+    texts = (part for part in candidate.parts_by_file() if part.file.endswith(".py"))
+    return any(uses_unused(*part.parts(), part.before) for part in texts)
 
 
 def by_chance(edits: Iterable[Candidate], belief: float) -> list[Candidate]:

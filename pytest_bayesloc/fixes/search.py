@@ -17,7 +17,7 @@ from pytest_bayesloc.domain.source import lines_of, map_of
 from pytest_bayesloc.fixes.check import CHANGE, EDIT, TOOL, Candidate, Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import N_BEST, ToolRunner
-from pytest_bayesloc.fixes.plausibility import TAKES_AWAY, doubt_of, weight, with_rivals
+from pytest_bayesloc.fixes.plausibility import TAKES_AWAY, doubt_of, is_told, weight, with_rivals
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.syntax import differing_lines
 from pytest_bayesloc.history.changes import name_of
@@ -312,11 +312,11 @@ class Search:
             self._bases.append((made, checked))
         return is_base
 
-    def _order(self, checked: Checked) -> tuple[int, bool, float, float, int]:
+    def _order(self, checked: Checked) -> tuple[int, bool, bool, float, float, int]:
         candidate = checked.candidate
-        level = list(Level).index(candidate.level)
+        level, is_guess = list(Level).index(candidate.level), not is_told(candidate)
         worth = self._tools.library.record(candidate.name).worth
-        return level, bool(checked.doubt), -worth, -weight(candidate), candidate.size()
+        return level, bool(checked.doubt), is_guess, -worth, -weight(candidate), candidate.size()
 
 
 def _way(candidate: Candidate) -> tuple[str, bool]:

@@ -10,12 +10,14 @@ import ast
 import builtins
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, zip_longest
+from types import MappingProxyType
 
+from pytest_bayesloc.domain.recording import RESULT
 from pytest_bayesloc.domain.source import tree_of
-from pytest_bayesloc.fixes.syntax import brief, functions_in, nodes_of
+from pytest_bayesloc.fixes.syntax import KINDS, brief, functions_in, kind_of, nodes_of
 
 WIDTH = 60  # of code in a reason
 NUMBER = re.compile(r"\d+(\.\d+)?")  # as a text
@@ -27,7 +29,13 @@ _EQUAL = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 _PLAIN = frozenset({"None", "True", "False", "Ellipsis", "0", "1", "2", "-1", "''", "b''", "0.0"})
 
 
-def unsound(before: str, after: str, tests: Sequence[str] = (), code: str = "") -> str:
+def unsound(
+    before: str,
+    after: str,
+    tests: Sequence[str] = (),
+    code: str = "",
+    types: Mapping[str, frozenset[str]] = MappingProxyType({}),
+) -> str:
     """Says why ``after`` is no fix of ``before``; empty if nothing speaks against it.
 
     Args:
@@ -35,6 +43,7 @@ def unsound(before: str, after: str, tests: Sequence[str] = (), code: str = "") 
         after: The same with a change.
         tests: Texts of failing tests and of what they are given, each by itself.
         code: Text of the whole file: values that it has anywhere are its own.
+        types: Of a function the types that its parameters and results were seen to have.
     """
     old, new = tree_of(before), tree_of(after)
     if new is None:
@@ -43,7 +52,7 @@ def unsound(before: str, after: str, tests: Sequence[str] = (), code: str = "") 
     values = frozenset(text for test in tests for text in _literals(test))
     if old is None:  # all that is known of it are its words
         return _adds_to_words(before, after, _telling(new), values)
-    return next(_reasons(old, new, values - own), "")
+    return next(_reasons(old, new, values - own), "") or meaningless(old, new, types)
 
 
 def _adds_to_words(before: str, after: str, told: Iterator[str], values: frozenset[str]) -> str:
@@ -69,6 +78,65 @@ def _reasons(old: ast.AST, new: ast.AST, values: frozenset[str]) -> Iterator[str
         yield f"it knows a value of the test: {brief(known, WIDTH)}"
     if _spared(new) - _spared(old):
         yield "it gives `self` a default"
+
+
+def meaningless(old: ast.AST, new: ast.AST, types: Mapping[str, frozenset[str]]) -> str:
+    """Says why a change decides or computes nothing; empty if nothing says so.
+
+    The trees are of functions before and after it; the types are those of `unsound`.
+    """
+    if empty := _decided(new) - _decided(old):
+        return f"`{brief(min(empty), WIDTH)}` is the same whatever it is given"
+    names = {name: min(kinds) for name, kinds in types.items() if len(kinds) == 1}
+    before = {kind_of(value, names) for value in _returns(old)}
+    if {"bool"} not in (before, types.get(RESULT)):
+        return ""
+    known = set(map(ast.unparse, _returns(old)))
+    for value in _returns(new):  # nearly any text or list is true
+        text, kind = ast.unparse(value), kind_of(value, names)
+        if text not in known and kind not in {"", "bool", "NoneType"}:
+            return f"it returns `{brief(text, WIDTH)}` where a truth value is returned"
+    return ""
+
+
+def _decided(tree: ast.AST) -> Counter[str]:
+    """The comparisons, differences, quotients and conditions that have one result."""
+    found: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left=left, comparators=[right]):
+                is_decided = _is_same(left, right) or _is_any_length(node)
+            case ast.BinOp(left=left, op=operator, right=right):
+                is_decided = isinstance(operator, _CANCELS) and _is_same(left, right)
+            case ast.BoolOp(values=values):
+                is_decided = len(set(map(ast.dump, values))) < len(values)
+            case ast.Call(func=ast.Name(id="min" | "max"), args=[left, right]):
+                is_decided = _is_same(left, right)
+            case _:
+                continue
+        if is_decided:
+            found[ast.unparse(node)] += 1
+    return found
+
+
+_CANCELS = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr, ast.BitXor)
+
+
+def _is_same(left: ast.expr, right: ast.expr) -> bool:
+    """Whether two operands are written alike, and are no numbers: of those it is arithmetic."""
+    return not isinstance(left, ast.Constant) and ast.dump(left) == ast.dump(right)
+
+
+def _is_any_length(node: ast.Compare) -> bool:
+    """Whether a length is compared with 0 as it always is."""
+    match node:
+        case ast.Compare(
+            left=ast.Call(func=ast.Name(id="len")),
+            ops=[ast.GtE() | ast.Lt()],
+            comparators=[ast.Constant(value=0)],
+        ):
+            return True
+    return False
 
 
 def _spared(tree: ast.AST) -> Counter[str]:
@@ -175,8 +243,6 @@ def _is_slip(one: float, other: float) -> bool:
 
 #: Calls that make any value fit.
 _HUSHING = frozenset({"abs", "bool"})
-_DISPLAYS = {ast.List: "list", ast.Dict: "dict", ast.Set: "set", ast.Tuple: "tuple"}
-_KINDS = frozenset({"bool", "bytes", "dict", "float", "int", "list", "set", "str", "tuple"})
 
 
 def _returns(tree: ast.AST) -> list[ast.expr]:
@@ -222,14 +288,14 @@ def _negated(tree: ast.AST) -> set[str]:
 
 
 def _is_other(value: ast.expr, declared: str) -> bool:
-    """Whether a literal is of another type than the plain one that is declared."""
-    if declared not in _KINDS:
-        return False
-    if isinstance(value, ast.Constant):
-        kind = type(value.value).__name__
-    else:
-        kind = _DISPLAYS.get(type(value), declared)
-    return kind != declared and (kind, declared) != ("int", "float")
+    """Whether a value is of another type than the plain one that is declared."""
+    kind = kind_of(value)
+    is_known = bool(kind) and declared in KINDS
+    return is_known and kind != declared and (kind, declared) not in _ACCEPTED
+
+
+#: A type that may stand where another is declared.
+_ACCEPTED = frozenset({("int", "float"), ("bool", "int"), ("bool", "float")})
 
 
 def _asserts(tree: ast.AST, around: tuple[str, ...] = ()) -> Counter[tuple[str, tuple[str, ...]]]:

@@ -8,9 +8,10 @@ import difflib
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
 from pytest_bayesloc.domain.source import (
@@ -201,6 +202,58 @@ def is_literal(value: str | ast.expr) -> bool:
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return False
     return True
+
+
+def kind_of(node: ast.expr, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The name of the built-in type that an expression surely has; empty if it may have others.
+
+    Args:
+        node: The expression.
+        names: Types of variables, as far as they are known.
+    """
+    match node:
+        case ast.Constant(value=value):
+            kind = type(value).__name__
+        case ast.Name(id=name):
+            kind = names.get(name, "")
+        case ast.BoolOp(values=parts):
+            kind = _common_kind([kind_of(part, names) for part in parts])
+        case ast.IfExp(body=body, orelse=other):
+            kind = _common_kind([kind_of(body, names), kind_of(other, names)])
+        case ast.UnaryOp(op=ast.Not()):
+            kind = "bool"
+        case ast.Call(func=ast.Name(id=name)):
+            kind = name if name in KINDS else _RESULTS.get(name, "")
+        case ast.Call(func=ast.Attribute(attr=name)):
+            kind = _RESULTS.get(f".{name}", "")
+        case _:
+            kind = _DISPLAYS.get(type(node), "")
+    return kind
+
+
+def _common_kind(kinds: Sequence[str]) -> str:
+    return kinds[0] if len(set(kinds)) == 1 else ""
+
+
+KINDS = frozenset({"bool", "bytes", "dict", "float", "int", "list", "set", "str", "tuple"})
+_RESULTS = {
+    **dict.fromkeys(("isinstance", "issubclass", "hasattr", "callable", "any", "all"), "bool"),
+    **dict.fromkeys((".startswith", ".endswith", ".isdigit", ".isalpha", ".isspace"), "bool"),
+    "sorted": "list",
+    "len": "int",
+    "repr": "str",
+}
+_DISPLAYS: Mapping[type[ast.AST], str] = {
+    ast.List: "list",
+    ast.ListComp: "list",
+    ast.Dict: "dict",
+    ast.DictComp: "dict",
+    ast.Set: "set",
+    ast.SetComp: "set",
+    ast.Tuple: "tuple",
+    ast.JoinedStr: "str",
+    ast.Compare: "bool",
+}
 
 
 def is_json(text: str) -> bool:

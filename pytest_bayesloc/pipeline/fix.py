@@ -164,7 +164,8 @@ class FixStage:
 
         def refusal(candidate: Candidate) -> str:
             reasons = (
-                unsound(*part.parts(), texts, part.before) or out_of_bounds(part, reach)
+                unsound(*part.parts(), texts, part.before, _types(case, part))
+                or out_of_bounds(part, reach)
                 for part in candidate.parts_by_file()
             )
             return next(filter(None, reasons), "")
@@ -311,6 +312,12 @@ class FixStage:
                 f"{self.context.settings.budget_s:g} s: give more by --bayesloc-budget. "
                 "(fix-budget)"
             )
+
+
+def _types(case: Case, part: Candidate) -> Mapping[str, frozenset[str]]:
+    """Return the types that were seen at a function, where a change is one of a single function."""
+    changed = part.changed
+    return case.recording.types_of(changed[0]) if len(changed) == 1 else {}
 
 
 def _hints(case: Case, result: Search) -> list[Candidate]:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited, tree_of
-from pytest_bayesloc.fixes.mutations import flow, informed, operators, values
+from pytest_bayesloc.fixes.mutations import flow, informed, operators, unused, values
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out
 from pytest_bayesloc.fixes.syntax import Hints, Site, TextEdit
 
@@ -26,9 +26,12 @@ Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 
 KIND = "mutants"
 TURN = 4  # edits by one mutation before the next one has its turn
-#: Mutations that inspections try: first those that a place allows few edits by, then by how often
-#: they repaired the location at fault.
+#: Mutations that inspections try: first those for which the code itself speaks, then those that a
+#: place allows few edits by, then by how often they repaired the location at fault.
 INSPECTED: tuple[Mutation, ...] = (
+    unused.use_unused,
+    unused.keep_result,
+    unused.call_method,
     operators.change_boolean,
     operators.change_arithmetic,
     operators.change_comparison,

@@ -8,7 +8,7 @@ import difflib
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, zip_longest
 from string import Formatter
@@ -24,6 +24,7 @@ from pytest_bayesloc.fixes.syntax import (
     defaults,
     dotted,
     every_node,
+    kind_of,
     nodes_of,
     parameters,
 )
@@ -267,6 +268,8 @@ N_TEXTS = 4
 def convert(site: Site) -> Iterator[TextEdit]:
     """Convert or copy what is returned, assigned or passed on."""
     for node in _used(site):
+        if kind_of(node) == "bool":  # of which any text, and any list of one, is true
+            continue
         text = site.of(node)
         whole = text if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else ""
         for name in CONVERSIONS:
@@ -356,8 +359,7 @@ def other_flag(site: Site) -> Iterator[TextEdit]:
     for node in site.own(ast.Call):
         given = {keyword.arg for keyword in node.keywords}
         name = dotted(node.func).rpartition(".")[2]
-        built_in = vars(builtins).get(name) if isinstance(node.func, ast.Name) else None
-        flags = own.get(name) or _flags_of(built_in or _real(site, node.func))
+        flags = own.get(name) or _flags_of(_called(site, node))
         at = site.end(node) - 1
         before = site.between(site.start(node), at).rstrip()
         comma = "" if before.endswith((",", "(")) else ", "
@@ -381,13 +383,35 @@ def _flags_by_name(tree: ast.AST) -> dict[str, dict[str, bool]]:
 
 def _flags_of(function: object) -> Mapping[str, bool]:
     """The same of a function that is at hand."""
-    if not inspect.isroutine(function):
-        return {}
-    try:
-        given = inspect.signature(function).parameters.values()
-    except (ValueError, TypeError):
-        return {}
+    given = _signature(function)
     return {p.name: p.default for p in given if isinstance(p.default, bool)}
+
+
+def parameters_of(site: Site, call: ast.Call) -> Collection[str]:
+    """The parameters that a call may name, of a function of the file or one that is at hand."""
+    own = _parameters_by_name(site.tree).get(dotted(call.func).rpartition(".")[2])
+    if own is not None:
+        return own
+    return {p.name for p in _signature(_called(site, call)) if p.kind in _NAMEABLE}
+
+
+_NAMEABLE = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+def _called(site: Site, call: ast.Call) -> object:
+    """The built-in or imported function that a call is of, if it is at hand."""
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    return vars(builtins).get(name) or _real(site, call.func)
+
+
+def _signature(function: object) -> Collection[inspect.Parameter]:
+    """The parameters of a function; no items of what is none, or does not tell."""
+    if not inspect.isroutine(function):
+        return ()
+    try:
+        return inspect.signature(function).parameters.values()
+    except (ValueError, TypeError):
+        return ()
 
 
 def drop_conversion(site: Site) -> Iterator[TextEdit]:

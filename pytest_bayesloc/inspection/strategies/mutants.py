@@ -21,7 +21,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import edited, tree_of
 from pytest_bayesloc.fixes.check import N_TELLING
 from pytest_bayesloc.fixes.mutations import KIND
-from pytest_bayesloc.fixes.soundness import doubt
+from pytest_bayesloc.fixes.soundness import doubt, meaningless
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.guards import Guard
@@ -159,7 +159,7 @@ class Mutants(InspectionStrategy):
             is_enough = len(tried.trials) == at_most or tried.cpu_s > MAX_CPU_S
             if is_enough or not budget.left_s():
                 break
-            if patch.line in stuck or loses_check(case, patch):
+            if patch.line in stuck or loses_check(case, patch) or _is_meaningless(case, patch):
                 continue
             effect = try_patch(case, patch, budget, tried)
             is_stuck = any(run.verdict in _ENDLESS for run in tried.last.values())
@@ -184,6 +184,14 @@ def loses_check(case: Case, patch: InspectionPatch) -> bool:
     """Say whether a patch takes away the check that the failing tests failed at."""
     guard = case.guard
     return guard is not None and drops_check(patch, guard)
+
+
+def _is_meaningless(case: Case, patch: InspectionPatch) -> bool:
+    """Say whether a patch decides nothing, or returns any text in the place of a truth value."""
+    texts = (patch.original, patch.patched)
+    old, new = (tree_of(edited(patch.original, text, patch.target)) for text in texts)
+    types = case.recording.types_of(patch.target)
+    return old is not None and new is not None and bool(meaningless(old, new, types))
 
 
 _ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.CRASH})

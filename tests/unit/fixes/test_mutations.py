@@ -66,6 +66,33 @@ def test_every_mutation_has_a_name_of_its_own_and_an_example() -> None:
     assert all(EXAMPLES.values())
 
 
+def test_truth_value_is_converted_to_nothing() -> None:
+    made = edited("return first == second", MUTATIONS["convert"], head=HEAD)
+
+    assert "return str(first) == second" in made
+    assert not [body for body in made if "first == second)" in body]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return first + second",
+        "return [second for second in first]",
+        "raise NotImplementedError",
+        "return eval('second') + first",
+        "global second\n    second = first",
+    ],
+)
+def test_what_is_read_or_needs_no_reader_is_not_unused(body: str) -> None:
+    assert edited(body, MUTATIONS["use-unused"], head="def f(self, first, _third):\n    ") == []
+
+
+def test_last_use_of_the_name_that_is_read_most_often_is_the_first_to_be_another() -> None:
+    made = edited("return max(first, min(3, first))", MUTATIONS["use-unused"], head=HEAD)
+
+    assert made[0] == "return max(first, min(3, second))"
+
+
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="positions are wrong in f-strings")
 def test_value_that_is_filled_into_a_text_is_edited_in_its_place(prefix: str) -> None:
     made = edited(f"x = {prefix}'{{a < b}} c'", MUTATIONS["change-comparison"])

@@ -8,7 +8,14 @@ import pytest
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.check import CHANGE, TOOL, Candidate, Checked, Status, patch_of
-from pytest_bayesloc.fixes.plausibility import EDITABLE, USUAL, by_chance, weight, with_rivals
+from pytest_bayesloc.fixes.plausibility import (
+    EDITABLE,
+    USUAL,
+    by_chance,
+    is_told,
+    weight,
+    with_rivals,
+)
 
 BEFORE = "def f(a, b):\n    if a < b:\n        return a\n    return a + 1\n"
 
@@ -146,3 +153,22 @@ def test_weight_is_of_the_edits_and_more_where_a_parameter_is_used_at_last() -> 
 
     assert weight(used) > weight(replace(used, before=BEFORE))
     assert weight(steps.candidate) == weight(BORROWED.candidate)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def f(a, b):\n    return g(a)\n", "def f(a, b):\n    return g(a, b)\n"),
+        (
+            "def f(a):\n    a.strip()\n    return a\n",
+            "def f(a):\n    a = a.strip()\n    return a\n",
+        ),
+        ("def f(a):\n    a.close\n", "def f(a):\n    a.close()\n"),
+    ],
+)
+def test_a_change_is_told_by_what_nothing_used(before: str, after: str) -> None:
+    candidate = replace(LESS.candidate, before=before, after=after)
+
+    assert is_told(candidate)
+    assert not is_told(replace(candidate, before=after, after=before))
+    assert not is_told(replace(candidate, after="def f(a, b):\n    return 0\n"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_bayesloc.domain.recording import RESULT
 from pytest_bayesloc.fixes.soundness import doubt, tuned, unsound
 
 TEST = "    def test_total(self):\n        assert total(['a', 17], 'blue') == 4217\n"
@@ -52,6 +53,30 @@ UNSOUND = {
         "class A:\n    def f(self):\n        return 1\n",
         "class A:\n    def f(self=None):\n        return 1\n",
     ),
+    "a comparison of a thing with itself": (
+        "def f(x, y):\n    return g(x) == g(y)\n",
+        "def f(x, y):\n    return g(y) == g(y)\n",
+    ),
+    "a difference of a thing to itself": (
+        "def f(x, y):\n    return x - y\n",
+        "def f(x, y):\n    return x - x\n",
+    ),
+    "a clause that stands there twice": (
+        "def f(x, y):\n    return x and y\n",
+        "def f(x, y):\n    return y and y\n",
+    ),
+    "any length": (
+        "def f(x):\n    if len(x) > 0:\n        return x[0]\n",
+        "def f(x):\n    if len(x) >= 0:\n        return x[0]\n",
+    ),
+    "a text for a truth value": (
+        "def f(x, y):\n    return x == y\n",
+        "def f(x, y):\n    return str(x == y)\n",
+    ),
+    "a list for a truth value": (
+        "def f(x, y):\n    if x:\n        return False\n    return not y\n",
+        "def f(x, y):\n    if x:\n        return [False]\n    return not y\n",
+    ),
     "no syntax": ("def f(x):\n    return x\n", "def f(x)\n    return x\n"),
 }
 SOUND = {
@@ -72,6 +97,18 @@ SOUND = {
         "def f(x):\n    return x == 'blue'\n",
         "def f(x):\n    return x != 'blue'\n",
     ),
+    "another truth value": (
+        "def f(x, y):\n    return x == y\n",
+        "def f(x, y):\n    return all(x) and any(y)\n",
+    ),
+    "no answer in the place of a truth value": (
+        "def f(x, y):\n    return x == y\n",
+        "def f(x, y):\n    if y is None:\n        return None\n    return x == y\n",
+    ),
+    "a length that was compared like that": (
+        "def f(x):\n    return len(x) >= 0 and x.a\n",
+        "def f(x):\n    return len(x) >= 0 and x.b\n",
+    ),
     "a broken file": ("def f(:\n", "def f():\n    assert 1\n    return 4\n"),
 }
 
@@ -84,6 +121,15 @@ def test_what_is_unsound_is_said(name: str) -> None:
 @pytest.mark.parametrize("name", SOUND)
 def test_what_is_sound_passes(name: str) -> None:
     assert unsound(*SOUND[name], [TEST]) == ""
+
+
+def test_the_types_of_recorded_calls_tell_what_is_true_by_its_type() -> None:
+    before, after = "def f(x, y):\n    return g(x, y)\n", "def f(x, y):\n    return x\n"
+    types = {"x": frozenset({"str"}), RESULT: frozenset({"bool"})}
+
+    assert unsound(before, after, types=types)
+    assert unsound(before, after, types={**types, RESULT: frozenset({"bool", "str"})}) == ""
+    assert unsound(before, after, types={**types, "x": frozenset({"bool"})}) == ""
 
 
 def test_values_are_known_whatever_stands_beside_them() -> None:

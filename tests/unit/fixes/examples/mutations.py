@@ -10,7 +10,31 @@ HINTS = {
     "other-kind": Hints(sides=[(None, "null")]),
     "convert-to-expected": Hints(sides=[("", "A"), ("it's", "its"), ([2, 1], [1, 2])]),
 }
+_METHOD = "class A:\n        def g(self): pass\n    "
 EXAMPLES = {
+    "use-unused": (
+        ("return max(first, min(3, first))", "return max(first, min(3, second))"),
+        ("return sorted(first)", "return sorted(second)"),
+        ("return g(first)", "return g(first, second)"),
+        (
+            "def g(a, second): pass\n    return g(first)",
+            "def g(a, second): pass\n    return g(first, second=second)",
+        ),
+        ("x = first + second\n    return [1]", "x = first + second\n    return x"),
+    ),
+    "keep-result": (
+        ("first.strip()\n    return first", "first = first.strip()\n    return first"),
+        ("sorted(self.n)\n    return self.n", "self.n = sorted(self.n)\n    return self.n"),
+        ("first.strip()", "return first.strip()"),
+    ),
+    "call-method": (
+        ("first.close", "first.close()"),
+        (f"{_METHOD}if first.g: return 1", f"{_METHOD}if first.g(): return 1"),
+        (
+            f"{_METHOD}return [a for a in b if not a.g]",
+            f"{_METHOD}return [a for a in b if not a.g()]",
+        ),
+    ),
     "catch-error": (
         (
             "try:\n        a()\n    except KeyError:\n        b()",
