@@ -89,14 +89,20 @@ def meaningless(old: ast.AST, new: ast.AST, types: Mapping[str, frozenset[str]])
         return f"`{brief(min(empty), WIDTH)}` is the same whatever it is given"
     names = {name: min(kinds) for name, kinds in types.items() if len(kinds) == 1}
     before = {kind_of(value, names) for value in _returns(old)}
-    if {"bool"} not in (before, types.get(RESULT)):
-        return ""
+    is_truth = {"bool"} in (before, types.get(RESULT))
+    is_content = _SIZED.issuperset(types.get(RESULT, {""}))
     known = set(map(ast.unparse, _returns(old)))
-    for value in _returns(new):  # nearly any text or list is true
+    for value in _returns(new):
         text, kind = ast.unparse(value), kind_of(value, names)
-        if text not in known and kind not in {"", "bool", "NoneType"}:
-            return f"it returns `{brief(text, WIDTH)}` where a truth value is returned"
+        said = f"it returns `{brief(text, WIDTH)}` where"
+        if is_truth and text not in known and kind not in {"", "bool", "NoneType"}:
+            return f"{said} a truth value is returned"  # nearly any text or list is true
+        if is_content and text not in known and kind == "bool":
+            return f"{said} no truth value was returned"
     return ""
+
+
+_SIZED = frozenset({"bytes", "dict", "list", "set", "str", "tuple"})
 
 
 def _decided(tree: ast.AST) -> Counter[str]:

@@ -8,7 +8,7 @@ import difflib
 import inspect
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, zip_longest
 from string import Formatter
@@ -249,6 +249,7 @@ def _parameters_by_name(tree: ast.AST) -> dict[str, list[str]]:
 
 
 CONVERSIONS = ("str", "int", "list", "tuple", "sorted", "set", "float", "bool", "dict", "abs")
+COLLECTIONS = ("list", "tuple", "sorted", "set", "dict")
 METHODS = ("copy()", "strip()", "lower()", "encode()", "decode()", "items()")
 EXCEPTIONS = (
     "ValueError",
@@ -267,12 +268,12 @@ N_TEXTS = 4
 
 def convert(site: Site) -> Iterator[TextEdit]:
     """Convert or copy what is returned, assigned or passed on."""
-    for node in _used(site):
+    for node, conversions in _used(site):
         if kind_of(node) == "bool":  # of which any text, and any list of one, is true
             continue
         text = site.of(node)
         whole = text if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else ""
-        for name in CONVERSIONS:
+        for name in conversions:
             if not text.startswith(f"{name}("):
                 words = f"`{name}()` around `{brief(text, 30)}`"
                 yield site.replace(node, f"{name}({text})", words)
@@ -284,19 +285,24 @@ def convert(site: Site) -> Iterator[TextEdit]:
                 yield site.replace(node, f"{text}.{method}", words)
 
 
-def _used(site: Site) -> Iterator[ast.expr]:
-    """Expressions that go somewhere: returned or assigned as a whole, passed, or operands."""
+def _used(site: Site) -> Iterator[tuple[ast.expr, Sequence[str]]]:
+    """Expressions that go somewhere, each with what it may be converted by.
+
+    They are returned or assigned as a whole, passed, operands, or gone over.
+    """
     for node in site.nodes:
+        used: list[ast.expr] = []
         if isinstance(node, (ast.Return, ast.Assign, ast.AugAssign)) and node.value is not None:
-            yield from () if isinstance(node.value, ast.Lambda) else (node.value,)
+            used = [] if isinstance(node.value, ast.Lambda) else [node.value]
         elif isinstance(node, ast.Call):
-            yield from (a for a in node.args if isinstance(a, (ast.Name, ast.Attribute)))
+            used = [a for a in node.args if isinstance(a, (ast.Name, ast.Attribute))]
         elif isinstance(node, ast.BinOp):
-            yield from (side for side in (node.left, node.right) if _is_plain(side))
+            used = [side for side in (node.left, node.right) if _is_plain(side)]
         elif isinstance(node, ast.Compare):
-            yield from (side for side in (node.left, *node.comparators) if _is_plain(side))
+            used = [side for side in (node.left, *node.comparators) if _is_plain(side)]
         elif isinstance(node, (ast.For, ast.comprehension)):
-            yield node.iter
+            yield node.iter, COLLECTIONS
+        yield from ((value, CONVERSIONS) for value in used)
 
 
 def _is_plain(node: ast.expr) -> bool:

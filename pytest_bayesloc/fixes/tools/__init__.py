@@ -10,6 +10,7 @@ from pytest_bayesloc.fixes.tools.indentation import indentation
 from pytest_bayesloc.fixes.tools.missing_guard import missing_guard
 from pytest_bayesloc.fixes.tools.misspelt import missing_import, misspelt_attribute, misspelt_name
 from pytest_bayesloc.fixes.tools.misspelt_import import misspelt_import
+from pytest_bayesloc.fixes.tools.normal_form import normal_form
 from pytest_bayesloc.fixes.tools.results import missing_await, missing_return
 from pytest_bayesloc.fixes.tools.shared_value import mutable_default, shared_value
 from pytest_bayesloc.fixes.tools.syntax_slip import syntax_slip
@@ -30,6 +31,7 @@ PACKAGE_TOOLS = (
     misspelt_import,
     misspelt_name,
     mutable_default,
+    normal_form,
     shared_value,
     stale_expectation,
     stale_snapshot,

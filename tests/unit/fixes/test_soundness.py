@@ -132,6 +132,14 @@ def test_the_types_of_recorded_calls_tell_what_is_true_by_its_type() -> None:
     assert unsound(before, after, types={**types, "x": frozenset({"bool"})}) == ""
 
 
+def test_what_gave_texts_gives_no_truth_value() -> None:
+    before, after = "def f(x):\n    return g(x)\n", "def f(x):\n    return bool(g(x))\n"
+
+    assert unsound(before, after, types={RESULT: frozenset({"str"})})
+    assert unsound(before, after, types={RESULT: frozenset({"int", "str"})}) == ""
+    assert unsound(before, after) == ""
+
+
 def test_values_are_known_whatever_stands_beside_them() -> None:
     before = "def f(n):\n    return n\n"
     after = "def f(n):\n    if n == 417:\n        return 8231\n    return n\n"
