@@ -266,6 +266,7 @@ class Checked:
         before: How that test ends as the code is; None if that is not known.
         still: How it ends with the change.
         doubt: Why it is probably wrong although it is verified; empty if nothing says so.
+        is_emptied: Whether the doubt is that it makes code do less.
         rivals: Likewise, where other guesses pass as well.
     """
 
@@ -280,14 +281,16 @@ class Checked:
     before: TestRun | None = None
     still: TestRun | None = None
     doubt: str = ""
+    is_emptied: bool = False
     rivals: str = ""
 
     @property
     def shown_doubt(self) -> str:
-        """Says why it is shown as probably wrong: rivals, or a doubt that few tests outweigh."""
+        """Says why it is shown as probably wrong: rivals, or a doubt that no tests outweigh."""
         is_fitted = OTHER_CONSTANT in self.candidate.tools  # others may pass with any value
         n_agreeing = len(self.failing) + (0 if is_fitted else len(self.passing))
-        return (self.doubt if n_agreeing < N_TELLING else "") or self.rivals
+        is_outweighed = n_agreeing >= N_TELLING and not self.is_emptied
+        return ("" if is_outweighed else self.doubt) or self.rivals
 
     @property
     def n_green(self) -> int:

@@ -28,7 +28,7 @@ from pytest_bayesloc.fixes.check import (
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
 from pytest_bayesloc.fixes.mutations.regexes import KINDS
 from pytest_bayesloc.fixes.mutations.unused import uses_unused
-from pytest_bayesloc.fixes.soundness import doubt, tuned
+from pytest_bayesloc.fixes.soundness import doubt, emptied, tuned
 from pytest_bayesloc.fixes.syntax import brief
 
 CLEAR = 2 / 3  # share of all weights from which on a change is taken to be meant
@@ -145,6 +145,18 @@ def doubt_of(candidate: Candidate) -> str:
     is_tuned = OTHER_CONSTANT in candidate.tools
     numbers = (tuned(*part.parts()) for part in parts if is_tuned)
     return next(filter(None, (*doubts, *taken, *numbers)), "")
+
+
+def is_emptied(candidate: Candidate) -> bool:
+    """Say whether a change makes code do less, which tests can't outweigh that pass with it."""
+    if candidate.stage == CHANGE:
+        return False
+    parts = (part for part in candidate.parts_by_file() if part.file.endswith(".py"))
+    is_less = not _LESS.isdisjoint(candidate.tools)
+    return is_less or any(emptied(*part.parts()) for part in parts)
+
+
+_LESS = frozenset({"drop-statement", "relax-condition"})
 
 
 def with_rivals(verified: Sequence[Checked]) -> list[Checked]:

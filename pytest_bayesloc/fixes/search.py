@@ -17,7 +17,14 @@ from pytest_bayesloc.domain.source import lines_of, map_of
 from pytest_bayesloc.fixes.check import CHANGE, EDIT, TOOL, Candidate, Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import N_BEST, ToolRunner
-from pytest_bayesloc.fixes.plausibility import TAKES_AWAY, doubt_of, is_told, weight, with_rivals
+from pytest_bayesloc.fixes.plausibility import (
+    TAKES_AWAY,
+    doubt_of,
+    is_emptied,
+    is_told,
+    weight,
+    with_rivals,
+)
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.syntax import differing_lines
 from pytest_bayesloc.history.changes import name_of
@@ -288,7 +295,9 @@ class Search:
             n, seconds = self._spent.get(_way(candidate), (0, 0.0))
             self._spent[_way(candidate)] = n + 1, seconds + checked.seconds
         if is_verified:
-            self.verified.append(replace(checked, doubt=doubt_of(candidate)))
+            self.verified.append(
+                replace(checked, doubt=doubt_of(candidate), is_emptied=is_emptied(candidate))
+            )
         elif checked.status is Status.BREAKS:
             self.rejected.append((candidate, checked.why))
             self.failed.append(candidate.key)
@@ -312,11 +321,11 @@ class Search:
             self._bases.append((made, checked))
         return is_base
 
-    def _order(self, checked: Checked) -> tuple[int, bool, bool, float, float, int]:
+    def _order(self, checked: Checked) -> tuple[bool, int, bool, float, float, int]:
         candidate = checked.candidate
         level, is_guess = list(Level).index(candidate.level), not is_told(candidate)
         worth = self._tools.library.record(candidate.name).worth
-        return level, bool(checked.doubt), is_guess, -worth, -weight(candidate), candidate.size()
+        return bool(checked.doubt), level, is_guess, -worth, -weight(candidate), candidate.size()
 
 
 def _way(candidate: Candidate) -> tuple[str, bool]:

@@ -168,14 +168,25 @@ def doubt(before: str, after: str, code: str = "") -> str:
         return ""
     reasons = (
         _emptied(old, new),
+        _unlinked(old, new),
         _misled(old, new, tree_of(code or before) or old),
         _mistyped(old, new),
     )
     return next(chain.from_iterable(reasons), "")
 
 
+def emptied(before: str, after: str) -> str:
+    """Says what a change no longer decides, checks or computes; empty if that is nothing.
+
+    No number of tests outweighs it: they pass because less is done. The arguments are those of
+    `doubt`.
+    """
+    old, new = tree_of(before), tree_of(after)
+    return "" if old is None or new is None else next(_emptied(old, new), "")
+
+
 def _emptied(old: ast.AST, new: ast.AST) -> Iterator[str]:
-    """Says what of the data flow is cut off."""
+    """Says what is constant now, and which check is gone."""
     pairs = list(zip_longest(_returns(old), _returns(new)))
     if None not in chain.from_iterable(pairs):  # a return that was added is a case of its own
         for before, now in pairs:
@@ -183,6 +194,19 @@ def _emptied(old: ast.AST, new: ast.AST) -> Iterator[str]:
                 yield f"it returns `{brief(ast.unparse(now), WIDTH)}` whatever it is given"
     if fixed := _constant_conditions(new) - _constant_conditions(old):
         yield f"a condition is always {next(iter(fixed)).lower()}"
+    refused, still = _refusals(old), _refusals(new)
+    if still.total() < refused.total():
+        yield f"it no longer raises `{brief(min(refused - still), WIDTH)}`"
+
+
+def _refusals(tree: ast.AST) -> Counter[str]:
+    """What is raised, but for what was caught there and is raised again."""
+    raised = (node.exc for node in nodes_of(tree, ast.Raise))
+    return Counter(ast.unparse(exc) for exc in raised if exc is not None)
+
+
+def _unlinked(old: ast.AST, new: ast.AST) -> Iterator[str]:
+    """Says what of the data flow is cut off."""
     lost = (loaded(old) - loaded(new)) & bound(old) & bound(new)
     if lost:
         yield f"it no longer uses `{min(lost)}`"
@@ -258,8 +282,16 @@ def _returns(tree: ast.AST) -> list[ast.expr]:
 
 
 def _constant_conditions(tree: ast.AST) -> Counter[str]:
-    tests = (node.test for node in ast.walk(tree) if isinstance(node, (ast.If, ast.IfExp)))
-    return Counter(repr(test.value) for test in tests if isinstance(test, ast.Constant))
+    found: list[ast.expr] = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.If, ast.IfExp)):
+            found.append(node.test)
+        elif isinstance(node, ast.BoolOp):  # of which one clause may decide all
+            found += node.values[:-1]
+        elif isinstance(node, ast.comprehension):
+            found += node.ifs
+    tests = (test for test in found if isinstance(test, ast.Constant))
+    return Counter(repr(bool(test.value)) for test in tests)
 
 
 def loaded(tree: ast.AST) -> set[str]:

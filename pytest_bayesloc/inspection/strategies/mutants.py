@@ -21,7 +21,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import edited, tree_of
 from pytest_bayesloc.fixes.check import N_TELLING
 from pytest_bayesloc.fixes.mutations import KIND
-from pytest_bayesloc.fixes.soundness import doubt, meaningless
+from pytest_bayesloc.fixes.soundness import doubt, emptied, meaningless
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.guards import Guard
@@ -112,7 +112,8 @@ class Trials:
         self.last = tests
         leading = max((trial.effect.rank for trial in self.trials), default=-1)
         is_repair, is_tested = effect is Effect.REPAIRS, len(tests) >= N_TELLING
-        doubted = doubt(patch.original, patch.patched) if is_repair and not is_tested else ""
+        asked = emptied if is_tested else doubt
+        doubted = asked(patch.original, patch.patched) if is_repair else ""
         if effect.rank > leading or (is_repair and self.doubt and not doubted):
             self.best, self.tests, self.doubt = patch, tests, doubted
         passed = sum(run.verdict is Verdict.PASS for run in tests.values())

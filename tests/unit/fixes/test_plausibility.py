@@ -12,6 +12,7 @@ from pytest_bayesloc.fixes.plausibility import (
     EDITABLE,
     USUAL,
     by_chance,
+    is_emptied,
     is_told,
     weight,
     with_rivals,
@@ -115,6 +116,7 @@ def test_rivals_are_told_however_many_tests_agree_and_other_doubts_where_few_do(
     emptied = replace(ONE, doubt="it returns 1 whatever it is given")
 
     assert [c.shown_doubt for c in (emptied, replace(emptied, passing=()))] == ["", emptied.doubt]
+    assert replace(emptied, is_emptied=True).shown_doubt == emptied.doubt
     assert "by change-constant" in doubts(BORROWED, ONE)[0]
 
 
@@ -172,3 +174,12 @@ def test_a_change_is_told_by_what_nothing_used(before: str, after: str) -> None:
     assert is_told(candidate)
     assert not is_told(replace(candidate, before=after, after=before))
     assert not is_told(replace(candidate, after="def f(a, b):\n    return 0\n"))
+
+
+def test_what_makes_code_do_less_is_doubted_whatever_made_it() -> None:
+    less = replace(LESS.candidate, after=BEFORE.replace("return a + 1", "return 1"))
+
+    assert is_emptied(less)
+    assert is_emptied(replace(ONE.candidate, tools=("drop-statement",)))
+    assert not is_emptied(LESS.candidate)
+    assert not is_emptied(replace(less, stage=CHANGE))

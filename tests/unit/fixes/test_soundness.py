@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_bayesloc.domain.recording import RESULT
-from pytest_bayesloc.fixes.soundness import doubt, tuned, unsound
+from pytest_bayesloc.fixes.soundness import doubt, emptied, tuned, unsound
 
 TEST = "    def test_total(self):\n        assert total(['a', 17], 'blue') == 4217\n"
 UNSOUND = {
@@ -219,7 +219,30 @@ DOUBTED = {
         "it returns `[]`, and `int` is declared",
     ),
 }
+EMPTIED = {
+    "decides nothing": DOUBTED["decides nothing"],
+    "returns a constant": DOUBTED["returns a constant"],
+    "raises no longer": (
+        "def f(xs):\n    for x in xs:\n        if not x:\n            raise E(x)\n",
+        "def f(xs):\n    for x in xs:\n        if not x:\n            continue\n",
+        "it no longer raises `E(x)`",
+    ),
+    "a clause that decides all": (
+        "def f(x, y):\n    return y or x\n",
+        "def f(x, y):\n    return True or y or x\n",
+        "a condition is always true",
+    ),
+    "a filter that lets all pass": (
+        "def f(x):\n    return [i for i in x if i]\n",
+        "def f(x):\n    return [i for i in x if True]\n",
+        "a condition is always true",
+    ),
+}
 TRUSTED = {
+    "another exception": (
+        "def f(x):\n    raise KeyError(x)\n",
+        "def f(x):\n    raise ValueError(x)\n",
+    ),
     "another operator": ("def f(x):\n    return x > 1\n", "def f(x):\n    return x >= 1\n"),
     "a name that was misspelt": (
         "def f(width):\n    return widht\n",
@@ -242,6 +265,14 @@ def test_what_empties_code_is_doubted(name: str) -> None:
     before, after, why = DOUBTED[name]
 
     assert doubt(before, after) == why
+
+
+@pytest.mark.parametrize("name", EMPTIED)
+def test_what_no_tests_outweigh_is_told_apart(name: str) -> None:
+    before, after, why = EMPTIED[name]
+
+    assert emptied(before, after) == doubt(before, after) == why
+    assert emptied(*DOUBTED["drops what it was given"][:2]) == ""
 
 
 @pytest.mark.parametrize("name", TRUSTED)
