@@ -26,10 +26,12 @@ from pytest_bayesloc.fixes.plausibility import (
     with_rivals,
 )
 from pytest_bayesloc.fixes.project import Task
+from pytest_bayesloc.fixes.simpler import simpler
 from pytest_bayesloc.fixes.syntax import differing_lines
 from pytest_bayesloc.history.changes import name_of
 
 MAX_STEPS = 4
+N_SIMPLER = 3  # verified candidates, the best ones, that are written in plainer words
 N_BASES = 4  # candidates of one step that are gone on with
 ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # candidates that are tried before one that works is enough
@@ -171,12 +173,27 @@ class Search:
         # An edit keeps what was meant by a change; to take it back does not.
         if not self.verified:
             self._check_all(_batches(taken_back))
-        self.verified = with_rivals(sorted(self.verified, key=self._order))
+        ordered = sorted(self.verified, key=self._order)
+        plain = [*map(self._simpler, ordered[:N_SIMPLER]), *ordered[N_SIMPLER:]]
+        by_key = {checked.candidate.key: checked for checked in reversed(plain)}
+        self.verified = with_rivals([c for c in plain if by_key[c.candidate.key] is c])
         nearest = self.nearest
         if not self.verified and nearest is not None and nearest.candidate.stage == TOOL:
             part = self._checker.check_part(nearest)
             self.partial = part if part.status is Status.VERIFIED else None
         self.seconds = self._checker.clock() - self._started
+
+    def _simpler(self, checked: Checked) -> Checked:
+        """Return a change as a person would write it, if tests agree with that, too."""
+        candidate = checked.candidate
+        if candidate.stage == CHANGE or not candidate.file.endswith(".py"):
+            return checked
+        plain = replace(candidate, after=simpler(candidate.before, candidate.after))
+        is_other = plain.after not in {candidate.before, candidate.after}
+        if not is_other or self._refusal(plain) or not self._checker.left_s():
+            return checked
+        again = self._checker.check(plain)
+        return _weighed(again) if again.status is Status.VERIFIED else checked
 
     # -- stages: batches of candidates; after each, it would do to have found something
 
@@ -295,9 +312,7 @@ class Search:
             n, seconds = self._spent.get(_way(candidate), (0, 0.0))
             self._spent[_way(candidate)] = n + 1, seconds + checked.seconds
         if is_verified:
-            self.verified.append(
-                replace(checked, doubt=doubt_of(candidate), is_emptied=is_emptied(candidate))
-            )
+            self.verified.append(_weighed(checked))
         elif checked.status is Status.BREAKS:
             self.rejected.append((candidate, checked.why))
             self.failed.append(candidate.key)
@@ -326,6 +341,12 @@ class Search:
         level, is_guess = list(Level).index(candidate.level), not is_told(candidate)
         worth = self._tools.library.record(candidate.name).worth
         return bool(checked.doubt), level, is_guess, -worth, -weight(candidate), candidate.size()
+
+
+def _weighed(checked: Checked) -> Checked:
+    """Return a verified candidate with what speaks against it."""
+    candidate = checked.candidate
+    return replace(checked, doubt=doubt_of(candidate), is_emptied=is_emptied(candidate))
 
 
 def _way(candidate: Candidate) -> tuple[str, bool]:

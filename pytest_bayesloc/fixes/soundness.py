@@ -200,7 +200,7 @@ def _emptied(old: ast.AST, new: ast.AST) -> Iterator[str]:
 
 
 def _refusals(tree: ast.AST) -> Counter[str]:
-    """What is raised, but for what was caught there and is raised again."""
+    """The exceptions that are raised, but for what was caught there and is raised again."""
     raised = (node.exc for node in nodes_of(tree, ast.Raise))
     return Counter(ast.unparse(exc) for exc in raised if exc is not None)
 

@@ -425,7 +425,8 @@ def drop_conversion(site: Site) -> Iterator[TextEdit]:
     for node in site.own(ast.Call):
         match node:
             case ast.Call(func=ast.Name(id=name), args=[part], keywords=[]) if name in CONVERSIONS:
-                yield site.replace(node, f"({site.of(part)})", f"no `{name}()`")
+                said = site.of(part)
+                yield site.replace(node, said if _is_plain(part) else f"({said})", f"no `{name}()`")
             case ast.Call(func=ast.Attribute(value=part, attr=name), args=[], keywords=[]):
                 if f"{name}()" in METHODS:
                     yield site.replace(node, site.of(part), f"no `.{name}()`")

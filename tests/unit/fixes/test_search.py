@@ -226,3 +226,41 @@ def test_constants_that_fit_are_all_met_before_one_is_believed() -> None:
 
     assert len(search.verified) == len(constants)
     assert all("4 other changes pass" in checked.shown_doubt for checked in search.verified)
+
+
+class LiteralChecker(PassingChecker):
+    """Tests pass with changes that have a number in them alone."""
+
+    def check(self, candidate: Candidate) -> Checked:
+        checked = super().check(candidate)
+        is_plain = not any(character.isdigit() for character in candidate.after)
+        return replace(checked, status=Status.STILL_FAILS) if is_plain else checked
+
+
+@pytest.mark.parametrize(
+    ("checker", "shown"), [(PassingChecker, "a"), (LiteralChecker, "a - 0")], ids=["plain", "not"]
+)
+def test_change_is_shown_in_plainer_words_if_tests_agree_with_those(
+    checker: type[Checker], shown: str
+) -> None:
+    search = passing(checker)
+    code = "def f(a):\n    return {}\n"
+
+    whole = replace(constant("a"), before=code.format("a - 1"), after=code.format("a - 0"))
+    search.run([], edits=[whole])
+
+    assert [c.candidate.after for c in search.verified] == [code.format(shown)]
+
+
+def test_two_changes_that_are_one_in_plainer_words_are_shown_once() -> None:
+    search = passing()
+    code = "def f(a):\n    return {}\n"
+    edits = [
+        replace(constant("a"), before=code.format("a - 1"), after=code.format(text))
+        for text in ("a - 0", "a", "a + 0")
+    ]
+
+    search.run([], edits=edits)
+
+    assert [c.candidate.after for c in search.verified] == [code.format("a")]
+    assert search.verified[0].shown_doubt == ""

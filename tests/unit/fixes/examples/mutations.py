@@ -164,7 +164,8 @@ EXAMPLES = {
         ("return first + second", "return first + str(second)"),
     ),
     "drop-conversion": (
-        ("return list(first)", "return (first)"),
+        ("return list(first)", "return first"),
+        ("return int(first + second)", "return (first + second)"),
         ("return first.lower()", "return first"),
     ),
     "other-text": (

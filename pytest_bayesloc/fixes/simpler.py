@@ -1,0 +1,160 @@
+"""A change as a person would write it: without what an edit leaves behind that means nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from pytest_bayesloc.domain.source import negated, tree_of
+from pytest_bayesloc.domain.texts import common_ends
+from pytest_bayesloc.fixes.syntax import Placed, Text, TextEdit, every_node, kind_of, nodes_of
+
+MAX_STEPS = 12  # of simplification: each takes one thing out
+_SIGNS: dict[type[ast.operator], int] = {ast.Add: 1, ast.Sub: -1}
+_BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def simpler(before: str, after: str) -> str:
+    """Return ``after`` with what differs from ``before`` in plainer words.
+
+    Sums with 0, whole slices, clauses that decide nothing, two negations, brackets around nothing,
+    conversions to what is there. All else stays as it is written. Whether it does the same is for
+    the tests to say.
+    """
+    known = _expressions(before)
+    for _ in range(MAX_STEPS):
+        edit = next(_edits(before, after, known), None)
+        made = after if edit is None else Text(after).edited(edit)
+        if edit is None or tree_of(made) is None:
+            break
+        after = made
+    return after
+
+
+def _expressions(code: str) -> frozenset[str]:
+    tree = tree_of(code)
+    return frozenset(map(ast.dump, nodes_of(tree, ast.expr))) if tree is not None else frozenset()
+
+
+def _edits(before: str, after: str, known: frozenset[str]) -> Iterator[TextEdit]:
+    """Each thing that may be taken out, where the texts differ."""
+    tree, text = tree_of(after), Text(after)
+    if tree is None:
+        return
+    head, tail = common_ends(before, after)
+    first, last = (len(after[:n].encode()) for n in (head, len(after) - tail))
+    span = range(first, last + 1)
+    for node in every_node(tree):
+        if not isinstance(node, (ast.expr, ast.stmt)) or not _overlaps(text, node, span):
+            continue
+        if isinstance(node, ast.stmt):
+            yield from _plain_block(text, node)
+        elif ast.dump(node) not in known:
+            plain = _plain(text, node)
+            if plain is not None:
+                yield text.replace(node, plain)
+        if isinstance(node, ast.expr):
+            yield from _without_brackets(text, after, node, span)
+
+
+def _overlaps(text: Text, node: Placed, span: range) -> bool:
+    return text.start(node) <= span[-1] and text.end(node) >= span[0]
+
+
+def _plain(text: Text, node: ast.expr) -> str | None:
+    """Returns what may be written for an expression; None: the expression as it is."""
+    if isinstance(node, ast.BinOp):
+        return _plain_sum(text, node)
+    if isinstance(node, ast.BoolOp):
+        return _plain_clauses(text, node)
+    if isinstance(node, ast.Subscript):
+        return _plain_slice(text, node)
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=ast.UnaryOp(op=ast.Not(), operand=value)):
+            made = text.of(value)
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Compare(ops=[_]) as test):
+            made = ast.unparse(negated(test))
+        case ast.IfExp(test=ast.Constant(value=value), body=body, orelse=other):
+            made = text.of(body if value else other)
+        case ast.Call(func=ast.Name(id=name), args=[value], keywords=[]):
+            made = text.of(value) if kind_of(value) == name else ""
+        case _:
+            made = ""
+    return made or None
+
+
+def _plain_sum(text: Text, node: ast.BinOp) -> str | None:
+    """A sum without its 0, or with one number for two; a product or quotient without its 1."""
+    sign = _SIGNS.get(type(node.op), 0)
+    left = text.of(node.left)
+    match node.right:
+        case ast.Constant(value=1) if isinstance(node.op, (ast.Mult, ast.FloorDiv)):
+            return left
+        case ast.Constant(value=int(number)) if sign:
+            number *= sign
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))) if sign:
+            return _with_number(left, -number * sign)
+        case _:
+            is_zero = isinstance(node.left, ast.Constant) and node.left.value == 0 and sign == 1
+            return text.of(node.right) if is_zero else None
+    match node.left:
+        case ast.BinOp(left=first, op=inner, right=ast.Constant(value=int(other))):
+            own = _SIGNS.get(type(inner), 0)
+            return _with_number(text.of(first), number + own * other) if own else None
+        case ast.Constant(value=int(other)):
+            return str(other + number)
+    return left if number == 0 else None
+
+
+def _with_number(said: str, number: int) -> str:
+    return f"{said} {'-' if number < 0 else '+'} {abs(number)}" if number else said
+
+
+def _plain_slice(text: Text, node: ast.Subscript) -> str | None:
+    """The whole, where the slice is of all of it; one that begins with 0 without that."""
+    match node.slice:
+        case ast.Slice(lower=None, upper=None, step=None):
+            return text.of(node.value)
+        case ast.Slice(lower=ast.Constant(value=0) as lower):
+            return f"{text.of(node.value)}[{text.between(text.end(lower), text.end(node))}"
+    return None
+
+
+def _plain_clauses(text: Text, node: ast.BoolOp) -> str | None:
+    """A condition without the clauses that decide nothing."""
+    is_all = isinstance(node.op, ast.And)
+    kept = [v for v in node.values if not (isinstance(v, ast.Constant) and v.value is is_all)]
+    is_plainer = 0 < len(kept) < len(node.values)
+    return f" {'and' if is_all else 'or'} ".join(map(text.of, kept)) if is_plainer else None
+
+
+def _without_brackets(text: Text, after: str, node: ast.expr, span: range) -> Iterator[TextEdit]:
+    """An expression without brackets that were put around it, if it means the same."""
+    start, end = text.start(node), text.end(node)
+    is_new = start - 1 in span and end in span
+    if is_new and text.between(start - 1, start) == "(" and text.between(end, end + 1) == ")":
+        said = text.of(node)
+        lead = " " if text.between(start - 2, start - 1).isalnum() else ""
+        edit = text.cut(start - 1, end + 1, lead + said)
+        old, new = tree_of(after), tree_of(text.edited(edit))
+        if "\n" not in said and old and new and ast.dump(old) == ast.dump(new):
+            yield edit
+
+
+def _plain_block(text: Text, node: ast.stmt) -> Iterator[TextEdit]:
+    """A block that is always entered, without its head; one with more in it without ``pass``."""
+    if isinstance(node, ast.If) and not node.orelse and _is_true(node.test):
+        lines = text.between(text.line_start(node.body[0]), text.end(node))
+        shift = node.body[0].col_offset - node.col_offset
+        is_plain = shift > 0 and '"""' not in lines and "'''" not in lines
+        if is_plain and not text.lead(node).strip():
+            moved = "\n".join(line[shift:] for line in lines.split("\n"))
+            yield text.cut(text.line_start(node), text.end(node), moved)
+    if isinstance(node, _BLOCKS):
+        for inner in node.body if len(node.body) > 1 else ():
+            if isinstance(inner, ast.Pass) and not text.lead(inner).strip():
+                yield text.cut(text.line_start(inner), text.end(inner) + 1)
+
+
+def _is_true(test: ast.expr) -> bool:
+    return isinstance(test, ast.Constant) and test.value is True

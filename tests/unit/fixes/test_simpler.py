@@ -1,0 +1,69 @@
+"""A change is shown as a person would write it."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from pytest_bayesloc.fixes.simpler import simpler
+
+HEAD = "def f(a, b, c):\n    "
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "plain"),
+    [
+        ("return a - 1", "return a - 0", "return a"),
+        ("return a", "return a + 0", "return a"),
+        ("return a + 1", "return a + 1 - 1", "return a"),
+        ("return a[b + 1]", "return a[b + 1 + 1]", "return a[b + 2]"),
+        ("return a - 3", "return a - 3 + 1", "return a - 2"),
+        ("return a - 0", "return a - (-1)", "return a + 1"),
+        ("return a * 2", "return a * 1", "return a"),
+        ("return a[1:]", "return a[:]", "return a"),
+        ("return a[1:b]", "return a[0:b]", "return a[:b]"),
+        ("return a and b", "return a or False", "return a"),
+        ("return a and b", "return a and True and b", "return a and b"),
+        ("return not a", "return not not a", "return a"),
+        ("if a == b: return c", "if (not (a == b)): return c", "if a != b: return c"),
+        ("if a: return c", "if (not (a)): return c", "if not a: return c"),
+        ("return a if b else c", "return a if True else c", "return a"),
+        ("if a: return c", "if (a) and (b is c): return c", "if a and b is c: return c"),
+        ("return a == b", "return bool(a == b)", "return a == b"),
+        (
+            "if a:\n        b()\n        c()\n    return c",
+            "if True:\n        b()\n        c()\n    return c",
+            "b()\n    c()\n    return c",
+        ),
+        ("for i in a:\n        b(i)\n        c(i)", "for i in a:\n        pass\n        c(i)",
+         "for i in a:\n        c(i)"),
+    ],
+)  # fmt: skip
+def test_what_means_nothing_is_left_out(before: str, after: str, plain: str) -> None:
+    assert simpler(f"{HEAD}{before}\n", f"{HEAD}{after}\n") == f"{HEAD}{plain}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = a[:]; y = b + 0; return (a - b)", "x = a[:]; y = b + 0; return (a + b)"),
+        ("return (a + b) * c", "return (a + c) * c"),
+        ("return a - (b - c)", "return a - (b + c)"),
+        ("return a", "return a or True"),
+        ("return 'ä' + a", "return 'ä' + (b or c)"),
+        (
+            "if a:\n        b()\n    else:\n        c()",
+            "if True:\n        b()\n    else:\n        c()",
+        ),
+        ("return a", "return (a"),
+    ],
+)
+def test_what_was_there_or_means_something_stays(before: str, after: str) -> None:
+    assert simpler(f"{HEAD}{before}\n", f"{HEAD}{after}\n") == f"{HEAD}{after}\n"
+
+
+def test_what_is_plainer_parses() -> None:
+    made = simpler(f"{HEAD}return[a]\n", f"{HEAD}return(a)or False\n")
+
+    assert ast.unparse(ast.parse(made)).endswith("return a")
