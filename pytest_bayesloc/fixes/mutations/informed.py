@@ -43,10 +43,18 @@ def other_kind(site: Site) -> Iterator[TextEdit]:
 
 def convert_to_expected(site: Site) -> Iterator[TextEdit]:
     """Change what is returned, assigned or added in the way that makes it what was expected."""
-    changes = dict.fromkeys(
-        change for got, wanted in site.hints.sides for change in _changes(got, wanted)
-    )
-    for node, change in product(_values(site), list(changes)[:N_CHANGES]):
+    yield from _changed(site, _changes)
+
+
+def exchange_characters(site: Site) -> Iterator[TextEdit]:
+    """Take the characters out of such a text, or exchange them, that make it what was expected."""
+    yield from _changed(site, _of_text)
+
+
+def _changed(site: Site, changes: Callable[[object, object], Iterator[str]]) -> Iterator[TextEdit]:
+    """Change values by the expressions of ``_`` that give what was expected."""
+    every = dict.fromkeys(text for side in site.hints.sides for text in changes(*side))
+    for node, change in product(_values(site), list(every)[:N_CHANGES]):
         text = site.of(node)
         is_whole = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
         made = change.replace("_", text if is_whole or "(_" in change else f"({text})", 1)
@@ -72,9 +80,7 @@ def _changes(got: object, wanted: object) -> Iterator[str]:
     for text, change in _CHANGES.items():
         if _made(change, got, wanted):
             yield text
-    if isinstance(got, str) and isinstance(wanted, str):
-        yield from _of_text(got, wanted)
-    elif isinstance(got, float) and isinstance(wanted, (int, float)):
+    if isinstance(got, float) and isinstance(wanted, (int, float)):
         yield from (f"round(_, {n})" for n in PLACES if round(got, n) == wanted)
 
 
@@ -86,8 +92,10 @@ def _made(change: Callable[..., object], got: object, wanted: object) -> bool:
     return type(made) is type(wanted) and made == wanted and got != wanted
 
 
-def _of_text(got: str, wanted: str) -> Iterator[str]:
+def _of_text(got: object, wanted: object) -> Iterator[str]:
     """Yield what takes characters out of a text, or exchanges them, wherever they stand."""
+    if not isinstance(got, str) or not isinstance(wanted, str):
+        return
     lost = [part for part in dict.fromkeys(got) if part not in wanted]
     fresh = [part for part in dict.fromkeys(wanted) if part not in got]
     for old, new in product(lost[:MAX_PART], ("", *fresh[:MAX_PART])):

@@ -196,16 +196,14 @@ def call_it(site: Site) -> Iterator[TextEdit]:
 
 
 def add_argument(site: Site) -> Iterator[TextEdit]:
-    """Pass one argument more: a name of the function, or what other calls pass."""
-    given, named = _given_elsewhere(site.tree), _parameters_by_name(site.tree)
+    """Pass one argument more: a name of the function."""
+    named = _parameters_by_name(site.tree)
     for node in site.own(ast.Call):
         if any(isinstance(a, ast.Starred) for a in node.args):
             continue
         name = ast.unparse(node.func).rpartition(".")[2]
-        known = {keyword.arg for keyword in node.keywords}
-        wanted = [text for text in given.get(name, []) if text.partition("=")[0] not in known]
         passed = {ast.unparse(argument) for argument in node.args}
-        wanted += [f"{n}={n}" for n in named.get(name, ()) if n in site.own_names]
+        wanted = [f"{n}={n}" for n in named.get(name, ()) if n in site.own_names]
         wanted += [other for other in site.own_names if other not in passed][:3]
         at = site.end(node) - 1
         has_any = bool(node.args or node.keywords)
@@ -216,19 +214,6 @@ def add_argument(site: Site) -> Iterator[TextEdit]:
             written = f"{', ' if has_any and not ends else ''}{text}"
             words = f"`{text}` is passed to `{name}`"
             yield site.insert(at, written, words, node.lineno)
-
-
-@lru_cache(maxsize=16)
-def _given_elsewhere(tree: ast.AST) -> dict[str, list[str]]:
-    """Per name of what is called, the keywords with which the file calls it."""
-    found: dict[str, list[str]] = {}
-    for node in every_node(tree):
-        if isinstance(node, ast.Call):
-            name = ast.unparse(node.func).rpartition(".")[2]
-            for keyword in node.keywords:
-                if keyword.arg and isinstance(keyword.value, (ast.Constant, ast.Name)):
-                    found.setdefault(name, []).append(f"{keyword.arg}={ast.unparse(keyword.value)}")
-    return found
 
 
 @lru_cache(maxsize=16)

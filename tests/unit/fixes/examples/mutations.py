@@ -8,7 +8,8 @@ from pytest_bayesloc.fixes.syntax import Hints
 HINTS = {
     "catch-error": Hints(error="TypeError", line=3),
     "other-kind": Hints(sides=[(None, "null")]),
-    "convert-to-expected": Hints(sides=[("", "A"), ("it's", "its"), ([2, 1], [1, 2])]),
+    "convert-to-expected": Hints(sides=[("", "A"), ([2, 1], [1, 2])]),
+    "exchange-characters": Hints(sides=[("it's", "its"), ("a-b", "a_b"), (1, 2)]),
 }
 _METHOD = "class A:\n        def g(self): pass\n    "
 EXAMPLES = {
@@ -42,9 +43,10 @@ EXAMPLES = {
         ),
     ),
     "other-kind": (("first['type'] = None", "first['type'] = 'null'"),),
-    "convert-to-expected": (
+    "convert-to-expected": (("return first", "return sorted(first)"),),
+    "exchange-characters": (
         ("return first + second", "return (first + second).replace(\"'\", '')"),
-        ("return first", "return sorted(first)"),
+        ("x = first", "x = first.replace('-', '_')"),
     ),
     "negate-condition": (
         ("if a: b()", "if (not (a)): b()"),
@@ -151,11 +153,18 @@ EXAMPLES = {
         ("return min(first)", "return max(first)"),
     ),
     "call-it": (("return first.upper", "return first.upper()"),),
-    "add-argument": (
-        ("return g(first)", "return g(first, second)"),
+    "add-argument": (("return g(first)", "return g(first, second)"),),
+    "same-keyword": (
         (
             "g(1, strict=True)\n    return g(first)",
             "g(1, strict=True)\n    return g(first, strict=True)",
+        ),
+        ("a.g(b=self.c)\n    second.g()", "a.g(b=self.c)\n    second.g(b=self.c)"),
+    ),
+    "wrap-result": (
+        (
+            "def g(a): return repr(a)\n    return first",
+            "def g(a): return repr(a)\n    return repr(first)",
         ),
     ),
     "convert": (

@@ -1,0 +1,117 @@
+"""Edits that do as what stands beside: the same keyword, the same wrapper, one more entry."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from pytest_bayesloc.fixes.syntax import (
+    BUILT_IN,
+    LEAST_ENTRIES,
+    TABLES,
+    Site,
+    Text,
+    TextEdit,
+    brief,
+    dotted,
+    entries_of,
+    names_in,
+    nodes_of,
+)
+
+N_WRAPPERS = 6  # that are tried around one result
+N_ENTRIES = 4  # that are tried in one table
+_SHORT = (ast.Constant, ast.Name, ast.Attribute)
+
+
+def same_keyword(site: Site) -> Iterator[TextEdit]:
+    """Pass a keyword that other calls of the function in the file pass, the most usual first."""
+    given, usable = _keywords(site.tree), site.visible | BUILT_IN | {"self", "cls"}
+    for node in site.own(ast.Call):
+        known = {keyword.arg for keyword in node.keywords}
+        is_open = None in known or any(isinstance(a, ast.Starred) for a in node.args)
+        for keyword, text in () if is_open else given.get(_last_name(node), ()):
+            if keyword not in known and names_in(ast.parse(text)) <= usable:
+                at = site.end(node) - 1
+                before = site.between(site.start(node), at).rstrip()
+                comma = "" if before.endswith((",", "(")) else ", "
+                said = f"{keyword}={text}"
+                words = f"`{said}` is passed to `{_last_name(node)}`, as elsewhere"
+                yield site.insert(at, f"{comma}{said}", words, node.lineno)
+
+
+def _last_name(call: ast.Call) -> str:
+    return dotted(call.func, unknown="_").rpartition(".")[2]
+
+
+@lru_cache(maxsize=16)
+def _keywords(tree: ast.AST) -> dict[str, list[tuple[str, str]]]:
+    """Per name of what the file calls, the keywords that it passes, the most usual first."""
+    found: dict[str, Counter[tuple[str, str]]] = {}
+    for node in nodes_of(tree, ast.Call):
+        for keyword in node.keywords:
+            if keyword.arg and isinstance(keyword.value, _SHORT):
+                said = keyword.arg, ast.unparse(keyword.value)
+                found.setdefault(_last_name(node), Counter())[said] += 1
+    return {name: [said for said, _ in kinds.most_common()] for name, kinds in found.items()}
+
+
+def wrap_result(site: Site) -> Iterator[TextEdit]:
+    """Call for a result what other functions of the file call for theirs, the nearest first."""
+    every = dict.fromkeys(text for other in site.others for text in _wrappers(other))
+    usable = site.visible | BUILT_IN | {"self", "cls"}
+    others = [text for text in every if text.rpartition(".")[2] != site.function.name]
+    known = [text for text in others if names_in(ast.parse(text)) <= usable]
+    for node in site.own(ast.Return):
+        if node.value is not None and not isinstance(node.value, (ast.Constant, ast.Tuple)):
+            said = site.of(node.value)
+            for text in [text for text in known if not said.startswith(f"{text}(")][:N_WRAPPERS]:
+                yield site.replace(
+                    node.value, f"{text}({said})", f"`{brief(text)}()`, as elsewhere"
+                )
+
+
+@lru_cache(maxsize=512)
+def _wrappers(function: ast.AST) -> list[str]:
+    """The functions that are called with one value for what ``function`` returns."""
+    found = []
+    for node in nodes_of(function, ast.Return):
+        match node.value:
+            case ast.Call(func=(ast.Name() | ast.Attribute()) as called, args=[_], keywords=[]):
+                found.append(dotted(called))
+    return [name for name in found if name]
+
+
+def entry_edits(text: Text, parts: Iterable[ast.AST], told: Sequence[object]) -> Iterator[TextEdit]:
+    """Yield edits that add an entry to a table, where the failing test tells it.
+
+    Args:
+        text: The file.
+        parts: The code in it that may hold tables.
+        told: The values that the test gives, those that reached the code first.
+    """
+    for table in (node for part in parts for node in nodes_of(part, TABLES)):
+        entries = entries_of(table)
+        values = [entry.value for entry in entries]
+        kinds = set(map(type, values))
+        fitting = [v for v in told if {type(v)} == kinds and v not in values]
+        for value in fitting[:N_ENTRIES] if len(entries) >= LEAST_ENTRIES else ():
+            yield _added(text, table, entries[-1], value)
+
+
+def _added(text: Text, table: ast.expr, last: ast.Constant, value: object) -> TextEdit:
+    """Put an entry behind the last one, written as that one is."""
+    quote = text.of(last)[:1]
+    written = repr(value)
+    if quote == '"' and isinstance(value, str) and '"' not in value:
+        written = f'"{written[1:-1]}"'
+    at, shown = text.end(last), written
+    if isinstance(table, ast.Dict):
+        own = table.values[-1]
+        at = text.end(own)
+        shown += f": {written if ast.dump(own) == ast.dump(last) else text.of(own)}"
+    is_alone = not text.lead(last).strip()
+    apart = f",\n{text.lead(last)}" if is_alone else ", "
+    return text.insert(at, f"{apart}{shown}", f"`{brief(written)}` is one more entry", last.lineno)
