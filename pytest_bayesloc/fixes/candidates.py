@@ -14,6 +14,7 @@ from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, TestRun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, map_of, tree_of
 from pytest_bayesloc.fixes.check import (
+    ADD_ENTRY,
     CHANGE,
     EDIT,
     GENERATED,
@@ -44,7 +45,6 @@ from pytest_bayesloc.spectrum.sources import FileKind, Sources
 N_OF_CONSTANTS = 2  # suspects: most of their constants take a process of its own
 N_OF_ENTRIES = 12  # of the tables of one suspect, most of which take a process of their own
 N_EDITS = 400  # of one function
-ADD_ENTRY = "add-entry"  # the mutation that adds an entry to a table
 FITTING = 1 / 8  # P(a constant is the one to change, if its user seems faulty): of 45 tries 6 were
 _UNITTEST = re.compile(r"(?:AssertionError: )?(.+) != (.+)")  # of ``assertEqual``
 _CALLED = re.compile(r"(\w+)\(")

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import tree_of
 from pytest_bayesloc.fixes.check import (
+    ADD_ENTRY,
     CHANGE,
     GENERATED,
     OTHER_CONSTANT,
@@ -80,7 +81,7 @@ WEIGHTS: Mapping[str, float] = {
     "other-flag": 0.3,
     "go-on": 0.3,
     "same-keyword": 0.7,
-    "add-entry": 0.3,
+    ADD_ENTRY: 0.3,
     "wrap-result": 0.3,
     "other-slice": 0.1,
     "add-argument": 0.1,
@@ -100,6 +101,8 @@ BORROWS = {
     "borrow-statement": "it borrows a statement of another function",
     "borrow-clause": "it borrows a condition from elsewhere",
 }
+#: Mutations that use a value of the test.
+FITS = {ADD_ENTRY: "the test alone has this entry"}
 _EDITS = frozenset((*WEIGHTS, *map(name_of, (*INSPECTED, *FURTHER))))
 
 
@@ -142,7 +145,7 @@ def doubt_of(candidate: Candidate) -> str:
     """Says why a verified change is probably wrong; of what takes a change back nothing."""
     if candidate.stage == CHANGE:
         return ""
-    known = {**TAKES_AWAY, **BORROWS}
+    known = {**TAKES_AWAY, **BORROWS, **FITS}
     taken = (known[tool] for tool in candidate.tools if tool in known)
     parts = [part for part in candidate.parts_by_file() if part.file.endswith(".py")]
     doubts = (doubt(*part.parts(), part.before) for part in parts)

@@ -48,7 +48,7 @@ def _edits(before: str, after: str, known: frozenset[str]) -> Iterator[TextEdit]
         if not isinstance(node, (ast.expr, ast.stmt)) or not _overlaps(text, node, span):
             continue
         if isinstance(node, ast.stmt):
-            yield from _plain_block(text, node)
+            yield from _plain_block(text, node, span)
         elif ast.dump(node) not in known:
             plain = _plain(text, node)
             if plain is not None:
@@ -141,19 +141,21 @@ def _without_brackets(text: Text, after: str, node: ast.expr, span: range) -> It
             yield edit
 
 
-def _plain_block(text: Text, node: ast.stmt) -> Iterator[TextEdit]:
+def _plain_block(text: Text, node: ast.stmt, span: range) -> Iterator[TextEdit]:
     """A block that is always entered, without its head; one with more in it without ``pass``."""
     if isinstance(node, ast.If) and not node.orelse and _is_true(node.test):
         lines = text.between(text.line_start(node.body[0]), text.end(node))
         shift = node.body[0].col_offset - node.col_offset
         is_plain = shift > 0 and '"""' not in lines and "'''" not in lines
-        if is_plain and not text.lead(node).strip():
+        if is_plain and _overlaps(text, node.test, span) and not text.lead(node).strip():
             moved = "\n".join(line[shift:] for line in lines.split("\n"))
             yield text.cut(text.line_start(node), text.end(node), moved)
     if isinstance(node, _BLOCKS):
         for inner in node.body if len(node.body) > 1 else ():
-            if isinstance(inner, ast.Pass) and not text.lead(inner).strip():
-                yield text.cut(text.line_start(inner), text.end(inner) + 1)
+            end = text.end(inner)
+            is_alone = not text.lead(inner).strip() and text.between(end, end + 1) == "\n"
+            if isinstance(inner, ast.Pass) and is_alone and _overlaps(text, inner, span):
+                yield text.cut(text.line_start(inner), end + 1)
 
 
 def _is_true(test: ast.expr) -> bool:

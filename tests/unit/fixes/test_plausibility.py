@@ -7,11 +7,20 @@ from dataclasses import replace
 import pytest
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.check import CHANGE, TOOL, Candidate, Checked, Status, patch_of
+from pytest_bayesloc.fixes.check import (
+    ADD_ENTRY,
+    CHANGE,
+    TOOL,
+    Candidate,
+    Checked,
+    Status,
+    patch_of,
+)
 from pytest_bayesloc.fixes.plausibility import (
     EDITABLE,
     USUAL,
     by_chance,
+    doubt_of,
     is_emptied,
     is_told,
     weight,
@@ -183,3 +192,11 @@ def test_what_makes_code_do_less_is_doubted_whatever_made_it() -> None:
     assert is_emptied(replace(ONE.candidate, tools=("drop-statement",)))
     assert not is_emptied(LESS.candidate)
     assert not is_emptied(replace(less, stage=CHANGE))
+
+
+def test_entry_that_the_test_alone_has_is_doubted_where_few_tests_agree() -> None:
+    added = checked(ADD_ENTRY, BEFORE.replace("a < b", "a < b in (1, 2)"))
+    few = replace(added, doubt=doubt_of(added.candidate), passing=())
+
+    assert few.shown_doubt == "the test alone has this entry"
+    assert replace(few, passing=added.passing).shown_doubt == ""

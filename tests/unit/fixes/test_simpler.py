@@ -57,6 +57,8 @@ def test_what_means_nothing_is_left_out(before: str, after: str, plain: str) -> 
             "if True:\n        b()\n    else:\n        c()",
         ),
         ("return a", "return (a"),
+        ("if True:\n        pass\n        x = a", "if True:\n        pass\n        x = b"),
+        ("if a:\n        b()  # why\n        c()", "if a:\n        pass  # why\n        c()"),
     ],
 )
 def test_what_was_there_or_means_something_stays(before: str, after: str) -> None:
