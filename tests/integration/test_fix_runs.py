@@ -638,3 +638,77 @@ def test_repair_of_some_failing_tests_is_offered_as_that(projects: Projects) -> 
     (fix,) = run.document["fixes"]
     assert (fix["tool"], fix["verified"], fix["n_failing"]) == ("misspelt-name", True, 1)
     assert fix["words"].endswith("; 1 of 2 failing tests still fails")
+
+
+UNUSED = {
+    "clipping.py": """
+        def clip(x, low, high):
+            return max(low, min(x, low))
+        """,
+    "test_clipping.py": """
+        from clipping import clip
+
+
+        def test_low():
+            assert clip(-1, 0, 5) == 0
+
+
+        def test_inside():
+            assert clip(3, 0, 5) == 3
+        """,
+}
+ACCENTS = {
+    "names.py": """
+        def key(name):
+            return " ".join(name.casefold().split())
+
+
+        def same(a, b):
+            return key(a) == key(b)
+
+
+        def group(names):
+            found = {}
+            for name in names:
+                found.setdefault(key(name), []).append(name)
+            return found
+        """,
+    "test_names.py": r"""
+        from names import group, same
+
+
+        def test_case():
+            assert same("ANNA", "anna")
+
+
+        def test_spaces():
+            assert same("Anna  Lee", "anna lee")
+
+
+        def test_accents():
+            assert same("Jos\u00e9", "Jose\u0301")
+
+
+        def test_group():
+            assert len(group(["Zo\u00eb", "Zoe\u0308", "Max"])) == 2
+        """,
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("files", "tool", "line"),
+    [
+        (UNUSED, "use-unused", "+    return max(low, min(x, high))"),
+        (ACCENTS, "normal-form", '(unicodedata.normalize("NFC", name).casefold().split())'),
+    ],
+    ids=["unused parameter", "unlike forms of Unicode"],
+)
+def test_first_fix_is_the_one_that_the_code_tells(
+    projects: Projects, files: dict[str, str], tool: str, line: str
+) -> None:
+    run = projects.make(files).localize(SUGGEST)
+
+    first = run.document["fixes"][0]
+    assert (first["tool"], first["doubt"]) == (tool, None)
+    assert line in first["diff"]
