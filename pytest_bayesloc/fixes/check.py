@@ -53,6 +53,7 @@ class Candidate:
         chance: P(it repairs) as far as its kind and the belief in its place tell.
         companions: Changes of other files that belong to it.
         weight: How likely it is to be meant, against others of its tools, up to 1.
+        idle: Lines of its target that no test executes.
     """
 
     tools: tuple[str, ...]
@@ -68,6 +69,7 @@ class Candidate:
     chance: float = 1.0
     companions: tuple[Candidate, ...] = ()
     weight: float = 1.0
+    idle: frozenset[int] = frozenset()
 
     def parts_by_file(self) -> tuple[Candidate, ...]:
         """Returns its changes, one a file."""

@@ -190,8 +190,11 @@ class Search:
             return checked
         plain = replace(candidate, after=simpler(candidate.before, candidate.after))
         is_other = plain.after not in {candidate.before, candidate.after}
-        if not is_other or self._refusal(plain) or not self._checker.left_s():
+        if not is_other or self._refusal(plain):
             return checked
+        known = next((c for c in self.verified if c.candidate.key == plain.key), None)
+        if known is not None or not self._checker.left_s():
+            return known or checked
         again = self._checker.check(plain)
         return _weighed(again) if again.status is Status.VERIFIED else checked
 
@@ -395,6 +398,7 @@ def joined(first: Candidate, second: Candidate) -> Candidate:
         before=second.before if own is None else own.before,
         message=f"{first.message}; {second.message}",
         target=second.target if own is None else None,
+        idle=second.idle if own is None else frozenset(),
         companions=tuple(parts.values()),
     )
 
