@@ -175,8 +175,10 @@ class Search:
             self._check_all(_batches(taken_back))
         ordered = sorted(self.verified, key=self._order)
         plain = [*map(self._simpler, ordered[:N_SIMPLER]), *ordered[N_SIMPLER:]]
-        by_key = {checked.candidate.key: checked for checked in reversed(plain)}
-        self.verified = with_rivals([c for c in plain if by_key[c.candidate.key] is c])
+        by_key: dict[str, Checked] = {}
+        for checked in plain:
+            by_key.setdefault(checked.candidate.key, checked)
+        self.verified = with_rivals([*by_key.values()])
         nearest = self.nearest
         if not self.verified and nearest is not None and nearest.candidate.stage == TOOL:
             part = self._checker.check_part(nearest)
