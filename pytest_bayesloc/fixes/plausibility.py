@@ -55,6 +55,7 @@ WEIGHTS: Mapping[str, float] = {
     "negate-condition": 0.5,
     "negate-clause": 0.5,
     "other-name": 0.5,
+    "item-of-loop": 0.5,
     "other-attribute": 0.4,
     "change-constant": 0.3,
     "other-number": 0.5,

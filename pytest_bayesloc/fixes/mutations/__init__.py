@@ -70,6 +70,7 @@ FURTHER: tuple[Mutation, ...] = (
     values.fill_in,
     values.one_tuple,
     values.other_flag,
+    values.item_of_loop,
     siblings.wrap_result,
     flow.go_on,
     operators.negate_clause,

@@ -50,9 +50,16 @@ def unread(function: FunctionNode) -> list[str]:
     if read & _REFLECTS or all(map(_does_nothing, function.body)):
         return []
     assigned = [name.id for node in nodes_of(function, ast.Assign) for name in targets(node)]
-    own = dict.fromkeys((*parameters(function.args), *assigned))
+    loops = (_item(node) for node in nodes_of(function, ast.For))
+    own = dict.fromkeys((*parameters(function.args), *assigned, *filter(None, loops)))
     free = (name for name in own if name not in read and name not in outer)
     return [name for name in free if name not in {"self", "cls"} and not name.startswith("_")]
+
+
+def _item(loop: ast.For) -> str:
+    """The variable of a loop; empty if there are several, or the loop only counts."""
+    is_count = isinstance(loop.iter, ast.Call) and ast.unparse(loop.iter.func) == "range"
+    return loop.target.id if isinstance(loop.target, ast.Name) and not is_count else ""
 
 
 def _of_outer_scope(node: ast.AST) -> list[str]:

@@ -71,6 +71,19 @@ def other_name(site: Site) -> Iterator[TextEdit]:
                 yield site.replace(node, name, f"`{node.id}` to `{name}`")
 
 
+def item_of_loop(site: Site) -> Iterator[TextEdit]:
+    """Use the variable of a loop for an item of what it goes over, or for all of that."""
+    own = set(site.nodes)
+    for loop in site.own(ast.For):
+        if isinstance(loop.target, ast.Name) and isinstance(loop.iter, (ast.Name, ast.Attribute)):
+            name, whole = loop.target.id, ast.dump(loop.iter)
+            inside = (n for part in loop.body for n in nodes_of(part, ast.expr))
+            for node in (n for n in inside if n in own):
+                inner = node.value if isinstance(node, ast.Subscript) else node
+                if ast.dump(inner) == whole and isinstance(getattr(node, "ctx", None), ast.Load):
+                    yield site.replace(node, name, f"`{brief(site.of(node))}` to `{name}`")
+
+
 def _others(node: ast.Name, site: Site) -> list[str]:
     """The names that look alike, then the function's own: like it, or bound shortly before."""
     name = node.id

@@ -78,6 +78,7 @@ def test_truth_value_is_converted_to_nothing() -> None:
     [
         "return first + second",
         "return [second for second in first]",
+        "for second in range(len(first)):\n        g(first)",
         "raise NotImplementedError",
         "return eval('second') + first",
         "global second\n    second = first",

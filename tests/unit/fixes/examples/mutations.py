@@ -22,6 +22,10 @@ EXAMPLES = {
             "def g(a, second): pass\n    return g(first, second=second)",
         ),
         ("x = first + second\n    return [1]", "x = first + second\n    return x"),
+        (
+            "for a in first:\n        g(second)\n    return first",
+            "for a in first:\n        g(a)\n    return first",
+        ),
     ),
     "keep-result": (
         ("first.strip()\n    return first", "first = first.strip()\n    return first"),
@@ -160,6 +164,10 @@ EXAMPLES = {
             "g(1, strict=True)\n    return g(first, strict=True)",
         ),
         ("a.g(b=self.c)\n    second.g()", "a.g(b=self.c)\n    second.g(b=self.c)"),
+    ),
+    "item-of-loop": (
+        ("for a in first:\n        g(first[0], a)", "for a in first:\n        g(a, a)"),
+        ("for a in self.b:\n        g(self.b)", "for a in self.b:\n        g(a)"),
     ),
     "wrap-result": (
         (
