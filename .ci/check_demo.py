@@ -1,7 +1,8 @@
-"""Run the demo's tests with ``--bayesloc`` and check that both of its faults are found.
+"""Run the demo's tests with ``--bayesloc`` and check that each of its three faults is found.
 
-The demo has one wrong function and one test with wrong data. pytest itself fails, as it should;
-this script succeeds when the JSON result names both and no file of the demo was touched.
+The demo has a wrong comparison in its code, a fixture with wrong data, and a test that fails only
+after another one. pytest itself fails, as it should; this script succeeds when the JSON results
+name all three, coverage alone would not, a search fixes the first, and no file was touched.
 """
 
 from __future__ import annotations
@@ -22,44 +23,59 @@ DEMO = ROOT / "demo_project"
 OUTPUT = ROOT / ".cache" / "demo"
 CACHES = {"__pycache__", ".pytest_cache", ".bayesloc"}
 
-CODE_FAULT = ("cutshop/prices.py", "combined_rate", False)
 CODE_TESTS = {
-    "tests/test_orders.py::test_discount_is_limited",
-    "tests/test_orders.py::test_invoice_of_a_large_order",
-    "tests/test_prices.py::test_combined_rate_with_coupon_stays_within_the_limit",
+    "tests/test_bookings.py::test_room_is_free_on_the_day_of_departure",
+    "tests/test_cleaning.py::test_room_is_cleaned_between_two_parties",
+    "tests/test_cleaning.py::test_two_rooms_are_cleaned_on_one_day",
 }
-DATA_FAULT = ("tests/test_curve.py", "test_cubic_arch_is_symmetric", True)
-DATA_TESTS = {"tests/test_curve.py::test_cubic_arch_is_symmetric"}
+CODE_FAULT = ("guesthouse/stays.py", "Stay.overlaps")
+DATA_TESTS = {
+    "tests/test_prices.py::test_price_of_whitsun",
+    "tests/test_prices.py::test_whitsun_is_no_long_stay",
+}
+DATA_FAULT = ("tests/test_prices.py", "whitsun")
+ORDER_TESTS = {"tests/test_reports.py::test_price_list"}
+POLLUTER = "tests/test_invoices.py::test_invoice_of_the_house_in_switzerland"
+FIXED_LINE = "+        return self.arrival < other.departure and other.arrival < self.departure"
 
 
 def main() -> int:
     """0 if the demo came out as designed, else 1 with the reasons on standard error."""
-    document, html = OUTPUT / "bayesloc.json", OUTPUT / "bayesloc.html"
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    for old in (document, html):
-        old.unlink(missing_ok=True)
+    html = OUTPUT / "bayesloc.html"
     before = digests()
-    status = run_pytest(document, html)
-    problems = [*wrong_status(status), *changed(before, digests())]
+    found = run_pytest("bayesloc", "--bayesloc", f"--bayesloc-report=html:{html}")
+    files = sorted({test.partition("::")[0] for test in CODE_TESTS})
+    fixed = run_pytest("fix", "--bayesloc-fix=suggest", *files)
+    faults = {frozenset(fault["failing_tests"]): fault for fault in found.get("faults", ())}
+    problems = [*wrong_faults(faults), *wrong_fix(fixed), *changed(before, digests())]
     if not html.is_file():
         problems.append(f"no HTML report was written to {html}")
-    problems += wrong_result(document)
     if problems:
         print("\nThe demo did not come out as designed:", file=sys.stderr)
         print("\n".join(f"  - {problem}" for problem in problems), file=sys.stderr)
         return 1
-    print(f"\nBoth faults are ranked first. The report to open in a browser: {shown(html)}")
+    best, *others = by_tarantula(faults[frozenset(CODE_TESTS)])
+    own = next(row for row in others if row[1] == CODE_FAULT[1])
+    print(
+        "\nAll three faults are found. By coverage alone (Tarantula) the first would be sought in"
+    )
+    print(f"{best[1]} ({best[0]:.2f}), not in {own[1]} ({own[0]:.2f}).")
+    print(f"The report to open in a browser: {shown(html)}")
     return 0
 
 
-def run_pytest(document: Path, html: Path) -> int:
-    """The exit status of pytest on the demo; its output goes where ours goes."""
-    command = [sys.executable, "-m", "pytest", "--bayesloc"]
-    command += [f"--bayesloc-report=json:{document}", f"--bayesloc-report=html:{html}"]
-    # Options meant for another run would make the demo another one.
+def run_pytest(name: str, *options: str) -> dict[str, Any]:
+    """The JSON result of a run of the demo, empty if there is none; its output goes to ours."""
+    document = OUTPUT / f"{name}.json"
+    document.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", *options]
+    # Options meant for another run, or the memory of one, would make the demo another one.
+    command += ["--bayesloc-memory=off", f"--bayesloc-report=json:{document}"]
     environment = {key: value for key, value in os.environ.items() if key != "PYTEST_ADDOPTS"}
-    sys.stdout.flush()
-    return subprocess.run(command, cwd=DEMO, env=environment, check=False).returncode
+    print(f"$ pytest -q --tb=no {' '.join(o for o in options if 'report' not in o)}", flush=True)
+    subprocess.run(command, cwd=DEMO, env=environment, check=False)
+    return json.loads(document.read_text(encoding="utf-8")) if document.is_file() else {}
 
 
 def digests() -> dict[str, str]:
@@ -79,51 +95,47 @@ def changed(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str
             yield f"the run changed, made or removed demo_project/{file}"
 
 
-def wrong_status(status: int) -> Iterator[str]:
-    """A sentence unless pytest ended as it does when tests fail."""
-    if status != 1:
-        yield f"pytest's exit status is {status}: expected 1, since tests of the demo fail"
-
-
-def wrong_result(document: Path) -> Iterator[str]:
+def wrong_faults(faults: Mapping[frozenset[str], Mapping[str, Any]]) -> Iterator[str]:
     """A sentence for each thing in the JSON result that is not as designed."""
-    if not document.is_file():
-        yield f"no JSON result was written to {document}"
+    expected = {*map(frozenset, (CODE_TESTS, DATA_TESTS, ORDER_TESTS))}
+    if faults.keys() != expected:
+        yield f"the faults are {[*map(sorted, faults)]}: expected {[*map(sorted, expected)]}"
         return
-    result = json.loads(document.read_text(encoding="utf-8"))
-    if result.get("schema") != "bayesloc/1":
-        yield f"the schema is {result.get('schema')!r}: expected 'bayesloc/1'"
-        return
-    faults = result["faults"]
-    groups = [set(fault["failing_tests"]) for fault in faults]
-    for name, tests, culprit in (
-        ("code", CODE_TESTS, CODE_FAULT),
-        ("data", DATA_TESTS, DATA_FAULT),
-    ):
-        if tests not in groups:
-            yield f"no fault has just the tests {sorted(tests)}: found {list(map(sorted, groups))}"
-            continue
-        yield from wrong_fault(name, faults[groups.index(tests)], culprit)
-    if len(faults) != 2:
-        yield f"{len(faults)} faults were told apart: expected 2"
+    code, data, order = (faults[frozenset(t)] for t in (CODE_TESTS, DATA_TESTS, ORDER_TESTS))
+    for fault, culprit in ((code, CODE_FAULT), (data, DATA_FAULT)):
+        first = [(row["file"], row["qualname"]) for row in fault["ranking"] if row["rank"] == 1]
+        if first != [culprit]:
+            yield f"{first} is at rank 1: expected {culprit} alone"
+    if by_tarantula(code)[0][1] == CODE_FAULT[1]:
+        yield "coverage alone finds the fault in the code: expected another function first"
+    if data["error"]["origin"] != "fixture":
+        yield f"the origin of wrong data is {data['error']['origin']!r}: expected 'fixture'"
+    spoilers = [test for row in order["spoiled"] for test in row["after"]]
+    if spoilers != [POLLUTER]:
+        yield f"the last test is spoiled by {spoilers}: expected {POLLUTER}"
 
 
-def wrong_fault(
-    name: str, fault: Mapping[str, Any], culprit: tuple[str, str, bool]
-) -> Iterator[str]:
-    """A sentence for each thing in one fault that is not as designed."""
-    origin = fault["error"]["origin"]
-    if name == "data" and origin != "data":
-        yield f"the data fault's origin is {origin!r}: expected 'data'"
-    ranking = fault["ranking"]
-    if not ranking:
-        yield f"the {name} fault has no ranking"
-        return
-    first = [row for row in ranking if row["rank"] == 1]
-    found = [(row["file"], row["qualname"], row["is_test"]) for row in first]
-    if found != [culprit]:
-        names = ", ".join(f"{file} {qualname}" for file, qualname, _ in found)
-        yield f"the {name} fault has {names} at rank 1: expected {culprit[0]} {culprit[1]} alone"
+def wrong_fix(result: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence unless the first fix is verified and gives the line that a person would write."""
+    fixes = [fix for fix in result.get("fixes", ()) if fix["verified"]]
+    if not fixes or FIXED_LINE not in fixes[0]["diff"].splitlines():
+        yield f"the first fix is {fixes[:1]}: expected one with {FIXED_LINE}"
+
+
+def by_tarantula(fault: Mapping[str, Any]) -> list[tuple[float, str]]:
+    """The functions that the tests execute with their Tarantula, the most suspicious first."""
+    rows = [
+        (tarantula(**row["counts"]), row["qualname"])
+        for row in fault["ranking"]
+        if row["counts"] and not row["qualname"].startswith("<")
+    ]
+    return sorted(rows, reverse=True)
+
+
+def tarantula(*, ef: int, ep: int, nf: int, np: int) -> float:
+    """The suspiciousness of what ``ef`` failing and ``ep`` passing tests execute."""
+    failing, passing = ef / (ef + nf), ep / (ep + np)
+    return failing / (failing + passing) if ef else 0.0
 
 
 def shown(path: Path) -> str:

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from pytest_bayesloc.rerun.link import Transport
 
 DEMO = Path(__file__).resolve().parent.parent / "demo_project"
-FILE, NAME = "cutshop/prices.py", "combined_rate"
+FILE, NAME = "guesthouse/stays.py", "Stay.overlaps"
 TESTS = (
-    "tests/test_prices.py::test_combined_rate_with_coupon_stays_within_the_limit",
-    "tests/test_orders.py::test_discount_is_limited",
+    "tests/test_bookings.py::test_room_is_free_on_the_day_of_departure",
+    "tests/test_cleaning.py::test_room_is_cleaned_between_two_parties",
 )
 LIMIT_S = 20.0
 

@@ -175,7 +175,7 @@ EDITS = {
         ("test_guard.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]"),
         ("guard.py", "def check(knots, degree):", "def check(knots, degree:"),
     ],
-    "demo": [("cutshop/knots.py", "len(knots) < ", "len(knots) <= ")],
+    "demo": [("guesthouse/rooms.py", "n_guests <= self", "n_guests < self")],
 }
 
 

@@ -1,100 +1,62 @@
+from datetime import date
+
 import pytest
 
-from cutshop.prices import (
-    combined_rate,
-    coupon_rate,
-    cut_price,
-    express_fee,
-    loyalty_rate,
-    setup_price,
-    to_cents,
-    vat,
-    volume_rate,
-)
+from guesthouse.prices import long_stay_rate, night_price, stay_price, to_cents
+from guesthouse.rooms import room_called
+from guesthouse.stays import Stay, nights_from
 
 
-@pytest.mark.parametrize(("amount", "cents"), [(0.0, 0), (1.49, 1), (2.5, 3), (3.5, 4)])
-def test_to_cents_rounds_half_up(amount, cents):
+@pytest.fixture
+def garden():
+    return room_called("garden")
+
+
+@pytest.fixture
+def whitsun():
+    """The long weekend, from Friday to Monday."""
+    return Stay(date(2026, 5, 25), date(2026, 5, 22))
+
+
+@pytest.mark.parametrize(("amount", "cents"), [(10.4, 10), (10.5, 11), (0.0, 0)])
+def test_cents_are_rounded_half_up(amount, cents):
     assert to_cents(amount) == cents
 
 
-def test_cut_price_grows_with_length():
-    assert cut_price(500.0, "acrylic") == 90
-    assert cut_price(1500.0, "acrylic") == 270
+def test_night_in_spring(garden):
+    assert night_price(garden, date(2026, 4, 1)) == 8_000
 
 
-def test_cut_price_of_unknown_material_is_refused():
-    with pytest.raises(ValueError, match="no price for 'marble'"):
-        cut_price(100.0, "marble")
+def test_night_in_summer_costs_more(garden):
+    assert night_price(garden, date(2026, 7, 1)) == 10_000
 
 
-def test_setup_of_steel_costs_more():
-    assert setup_price("steel") > setup_price("plywood")
+def test_night_of_a_weekend_costs_more(garden):
+    assert night_price(garden, date(2026, 5, 9)) == 9_000
 
 
-@pytest.mark.parametrize(
-    ("quantity", "rate"),
-    [(1, 0.0), (9, 0.0), (10, 0.05), (49, 0.05), (50, 0.10), (200, 0.15), (500, 0.25)],
-)
-def test_volume_rate(quantity, rate):
-    assert volume_rate(quantity) == rate
-
-
-@pytest.mark.parametrize(("years", "rate"), [(0, 0.0), (1, 0.02), (5, 0.10), (12, 0.10)])
-def test_loyalty_rate_ends_after_five_years(years, rate):
-    assert loyalty_rate(years) == pytest.approx(rate)
+def test_night_of_a_weekend_in_summer(garden):
+    assert night_price(garden, date(2026, 7, 3)) == 11_000
 
 
 @pytest.mark.parametrize(
-    ("code", "rate"),
-    [
-        ("WELCOME5", 0.05),
-        ("SPRING10", 0.10),
-        ("FRIENDS20", 0.20),
-        ("spring10", 0.10),
-        (" Friends20 ", 0.20),
-    ],
+    ("n_nights", "rate"), [(1, 0.0), (6, 0.0), (7, 0.10), (13, 0.10), (14, 0.15), (30, 0.15)]
 )
-def test_coupon_rate(code, rate):
-    assert coupon_rate(code) == rate
+def test_rate_of_a_long_stay(n_nights, rate):
+    assert long_stay_rate(n_nights) == rate
 
 
-def test_coupon_rate_of_unknown_code_is_refused():
-    with pytest.raises(ValueError, match="unknown coupon 'SPRING11'"):
-        coupon_rate("SPRING11")
+def test_price_of_a_week(garden):
+    assert stay_price(garden, nights_from(date(2026, 5, 4), 7)) == round(58_000 * 0.9)
 
 
-def test_combined_rate_of_a_new_customer_is_zero():
-    assert combined_rate(1, 0) == 0.0
+def test_price_over_the_start_of_summer(garden):
+    assert stay_price(garden, nights_from(date(2026, 5, 31), 2)) == 8_000 + 10_000
 
 
-def test_combined_rate_applies_each_discount_to_the_rest():
-    assert combined_rate(50, 5) == pytest.approx(0.19)
+def test_price_of_whitsun(garden, whitsun):
+    assert stay_price(garden, whitsun) == 2 * 9_000 + 8_000
 
 
-@pytest.mark.parametrize(("quantity", "years"), [(500, 4), (500, 5), (2000, 9)])
-def test_combined_rate_stays_within_the_limit(quantity, years):
-    assert combined_rate(quantity, years) == pytest.approx(0.30)
-
-
-def test_combined_rate_takes_the_coupon_off_the_rest():
-    assert combined_rate(10, 0, "SPRING10") == pytest.approx(0.145)
-
-
-def test_combined_rate_with_coupon_stays_within_the_limit():
-    assert combined_rate(500, 2, "FRIENDS20") == pytest.approx(0.30)
-
-
-@pytest.mark.parametrize(("days", "fee"), [(1, 400), (4, 100), (5, 0), (9, 0)])
-def test_express_fee_is_for_each_day_saved(days, fee):
-    assert express_fee(1000, days) == fee
-
-
-def test_express_fee_needs_a_day():
-    with pytest.raises(ValueError, match="0 days"):
-        express_fee(1000, 0)
-
-
-@pytest.mark.parametrize(("country", "tax"), [("DE", 190), ("AT", 200), ("CH", 81), ("US", 0)])
-def test_vat(country, tax):
-    assert vat(1000, country) == tax
+def test_whitsun_is_no_long_stay(whitsun):
+    assert long_stay_rate(whitsun.n_nights) == 0.0

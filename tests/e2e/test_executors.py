@@ -136,11 +136,11 @@ def test_answer_over_ssh_is_that_of_this_machine_until_the_trees_differ(
         output, document = run(project, f"--bayesloc-executor={spec}")
         assert answer_of(document) == local, output
 
-        changed = there.root / "cutshop" / "prices.py"
+        changed = there.root / "guesthouse" / "stays.py"
         changed.write_text(changed.read_text() + "\n")
         output, document = run(project, f"--bayesloc-executor={spec}")
 
-    assert "are not those here: cutshop/prices.py (1 of " in output
+    assert "are not those here: guesthouse/stays.py (1 of " in output
     assert document["inspections"] == []
 
 

@@ -23,7 +23,8 @@ SMALL = (
     "--bayesloc-budget=300",
 )
 
-RATE = "rate = min(1 - left, MAX_RATE)"
+TESTS = ("tests/test_bookings.py", "tests/test_cleaning.py")
+LATER = "other.arrival < self.departure"
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +37,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="module")
 def run(demo: Project, llm_server: str) -> Run:
     """The first red run with a language model."""
-    return demo.localize(
-        "--bayesloc", *SMALL, "tests/test_prices.py", env={"OPENAI_BASE_URL": f"{llm_server}/v1"}
-    )
+    return demo.localize("--bayesloc", *SMALL, *TESTS, env={"OPENAI_BASE_URL": f"{llm_server}/v1"})
 
 
 def uses(run: Run) -> Mapping[str, int]:
@@ -57,7 +56,7 @@ def test_every_use_of_a_language_model_happens_within_its_caps(run: Run) -> None
 
 
 def test_nonsense_does_not_change_who_is_suspected_first(run: Run) -> None:
-    assert run.names()[0] == "cutshop/prices.py combined_rate"
+    assert run.names()[0] == "guesthouse/stays.py Stay.overlaps"
 
 
 def test_what_was_said_is_in_the_terminal_once(run: Run) -> None:
@@ -72,7 +71,7 @@ def test_the_same_run_is_replayed_without_a_call(demo: Project, run: Run) -> Non
         *SMALL,
         "--bayesloc-llm-mode=replay",
         "--bayesloc-memory=off",
-        "tests/test_prices.py",
+        *TESTS,
         env={"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"},
     )
 
@@ -90,15 +89,15 @@ def test_kept_exchanges_hold_what_was_asked(demo: Project, run: Run) -> None:
 
 def test_story_of_a_bug_is_put_in_words(demo: Project, run: Run, llm_server: str) -> None:
     def again(old: str, new: str) -> Run:
-        text = demo.read("cutshop/prices.py")
+        text = demo.read("guesthouse/stays.py")
         assert old in text
-        demo.write({"cutshop/prices.py": text.replace(old, new)})
-        options = (*SMALL, "--bayesloc-without=llm", "--bug-advice", "tests/test_prices.py")
+        demo.write({"guesthouse/stays.py": text.replace(old, new)})
+        options = (*SMALL, "--bayesloc-without=llm", "--bug-advice", *TESTS)
         return demo.localize(*options, env={"OPENAI_BASE_URL": f"{llm_server}/v1"})
 
     assert run.document["memory"]["records"][0]["state"] == "open"
-    first = again(RATE, f"{RATE} + 0.0")
-    second = again(f"{RATE} + 0.0", f"{RATE} + 0.0 + 0.0")
+    first = again(LATER, f"{LATER} or False")
+    second = again(f"{LATER} or False", f"{LATER} or False or False")
 
     assert uses(first) == {"summary": 1}
     assert uses(second) == {"summary": 1, "approaches": 1}, second.output

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import runpy
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ import pytest
 
 from tests.integration.kinds import KINDS, Kind, markdown
 from tests.integration.test_memory_runs import edit
-from tests.pages import BLOCKS, DOCS, files_of
+from tests.pages import BLOCKS, DOCS, ROOT, files_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +61,26 @@ def test_first_page_shows_what_a_run_says(projects: Projects) -> None:
     run = projects.make(PRICES).run("--bayesloc", "-q")
 
     assert alike(run.section) == alike(shown("index.md", "report: html"))
+
+
+@pytest.mark.thorough
+def test_readme_shows_what_a_run_of_the_demo_says(projects: Projects) -> None:
+    project = projects.make({})
+    ignored = shutil.ignore_patterns(".bayesloc", "__pycache__", ".pytest_cache")
+    shutil.copytree(ROOT / "demo_project", project.root, ignore=ignored, dirs_exist_ok=True)
+    by_tarantula = runpy.run_path(str(ROOT / ".ci" / "check_demo.py"))["by_tarantula"]
+    text = (ROOT / "README.md").read_text("utf-8")
+
+    run = project.localize("--tb=no", "--bayesloc", env={"COLUMNS": "100"})
+
+    said = [line for line in run.section if not line.startswith("report: ")]
+    shown = text.split("<!-- terminal -->\n")[1].splitlines()
+    assert alike(said) == alike(shown[1:])
+    assert len(shown) < 45
+    (score, name), *others = by_tarantula(run.faults[0])
+    (own,) = (other for other, qualname in others if qualname == "Stay.overlaps")
+    words = f"`{name}`, whose Tarantula is {score:.2f}, before `Stay.overlaps` with {own:.2f}"
+    assert words in " ".join(text.split())
 
 
 def test_first_places_are_read_from_the_result(first_page: Project) -> None:

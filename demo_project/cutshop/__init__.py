@@ -1,1 +1,0 @@
-"""Curves and prices for a shop that cuts shapes out of sheet material."""

@@ -1,0 +1,1 @@
+"""Rooms, bookings and invoices of a small guesthouse."""
