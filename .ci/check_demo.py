@@ -57,10 +57,8 @@ def main() -> int:
         return 1
     best, *others = by_tarantula(faults[frozenset(CODE_TESTS)])
     own = next(row for row in others if row[1] == CODE_FAULT[1])
-    print(
-        "\nAll three faults are found. By coverage alone (Tarantula) the first would be sought in"
-    )
-    print(f"{best[1]} ({best[0]:.2f}), not in {own[1]} ({own[0]:.2f}).")
+    print("\nAll three faults are found. Coverage alone (Tarantula) would look for the first in")
+    print(f"{best[1]} ({best[0]:.2f}) before {own[1]} ({own[0]:.2f}).")
     print(f"The report to open in a browser: {shown(html)}")
     return 0
 

@@ -103,6 +103,7 @@ def _in_call(call: ast.Call) -> Mapping[str, Sequence[ast.expr]]:
     taken = first if name in {"choice", "heappop", "sample"} else []
     return {
         "function": [call.func],
+        "formatted": passed if name == "format" else [],
         "owner": owner,
         "passed": passed,
         f"{name}()": passed,
@@ -123,6 +124,8 @@ def _in_display(node: ast.AST) -> Mapping[str, Sequence[ast.expr]]:
     match node:
         case ast.For(iter=part) | ast.comprehension(iter=part):
             found = {"looped": [part]}
+        case ast.FormattedValue(value=part):
+            found = {"formatted": [part]}
         case (
             ast.Starred(value=part) | ast.Assign(targets=[ast.Tuple() | ast.List(), *_], value=part)
         ):

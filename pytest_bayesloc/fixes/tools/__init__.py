@@ -15,6 +15,7 @@ from pytest_bayesloc.fixes.tools.results import missing_await, missing_return
 from pytest_bayesloc.fixes.tools.shared_value import mutable_default, shared_value
 from pytest_bayesloc.fixes.tools.syntax_slip import syntax_slip
 from pytest_bayesloc.fixes.tools.type_mismatch import type_mismatch
+from pytest_bayesloc.fixes.tools.wrong_key import wrong_key
 
 #: All of them, by name.
 PACKAGE_TOOLS = (
@@ -38,5 +39,6 @@ PACKAGE_TOOLS = (
     syntax_slip,
     type_mismatch,
     wrong_arguments,
+    wrong_key,
     wrong_keyword,
 )

@@ -13,9 +13,18 @@ from pathlib import PurePosixPath
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FORMATTED
+from pytest_bayesloc.fixes.calls import called
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import COMPARED, is_json, is_literal, nodes_of, statement_at
+from pytest_bayesloc.fixes.syntax import (
+    COMPARED,
+    TextEdit,
+    bound_in,
+    is_json,
+    is_literal,
+    nodes_of,
+    statement_at,
+)
 
 _CUT = "..."  # pytest shortens what is long
 
@@ -142,8 +151,9 @@ MARKED = "a byte order mark is left out: `utf-8-sig`"
 
 @package_tool(
     "JSON does not parse, in a data file or a string. Removes trailing commas, comments, fences, "
-    "and a byte order mark; puts double quotes, missing commas and brackets.",
-    error_pattern=r"JSONDecodeError: ",
+    "and a byte order mark; puts double quotes, missing commas and brackets; calls what reads or "
+    "writes a text, a file, or lines of it.",
+    error_pattern=r"JSONDecodeError: |JSON object must be|has no attribute 'read'",
     level=Level.SAFE,
     applies_to=("*.py", "*.json"),
     needs_tree=False,
@@ -161,13 +171,48 @@ def json_syntax(task: Task, project: Project) -> Iterator[Made]:
         for node in nodes_of(task.function or task.tree, ast.Constant):
             if str(node.value).lower() in {"utf-8", "utf8"}:
                 yield text.replace(node, '"utf-8-sig"', MARKED)
+    yield from _rewritten(task)
+    for edit in _called(task):
+        yield proposal(text, edit, is_guess=True)
+
+
+def _rewritten(task: Task) -> Iterator[Made]:
+    """The file with a string whose JSON can be read."""
+    text = task.text
     for node in _literals(task):
         start, end = text.start(node), text.end(node)
         prefix, quote, inner = _unquoted(text.between(start, end))
         repaired, is_guess = _repaired(inner) if quote else (None, False)
-        if repaired is not None and quote not in repaired and "\\" not in inner + repaired:
-            edit = text.cut(start, end, f"{prefix}{quote}{repaired}{quote}", MESSAGE)
+        marks = (m for m in (quote, "'", "'" * 3) if m not in (repaired or m))
+        mark = next((m for m in marks if len(m) == len("'" * 3) or "\n" not in str(repaired)), "")
+        if mark and "\\" not in f"{inner}{repaired}":
+            edit = text.cut(start, end, f"{prefix}{mark}{repaired}{mark}", MESSAGE)
             yield proposal(text, edit, is_guess=is_guess)
+
+
+_LINES = {"load": "{}", "loads": "{}.splitlines()"}
+
+
+def _called(task: Task) -> Iterator[TextEdit]:
+    """Calls of ``json`` as the file, the text or its lines need them."""
+    text = task.text
+    for node in task.nodes:
+        name = called(node) if isinstance(node, ast.Call) else ""
+        if not isinstance(node, ast.Call) or name not in _LINES or not node.args:
+            continue
+        if "JSONDecodeError" not in task.error:
+            other = "loads" if name == "load" else "load"
+            made = text.of(node.func).removesuffix(name) + other
+            yield text.replace(node.func, made, f"`{other}`, not `{name}`")
+        elif "Extra data" in task.message and ".json'" not in ast.unparse(task.tree):
+            lines = _LINES[name].format(text.of(node.args[0]))
+            made = f"[{text.of(node.func).removesuffix(name)}loads(line) for line in {lines}]"
+            yield text.replace(node, made, "each line is a document")
+    if "Expecting" in task.message and "json" in bound_in(task.tree):
+        for node in nodes_of(task.tree, ast.Call):
+            if isinstance(node.func, ast.Name) and node.func.id in {"str", "repr"}:
+                words = f"`json.dumps` writes JSON, `{node.func.id}` does not"
+                yield text.replace(node.func, "json.dumps", words)
 
 
 def _repaired(text: str) -> tuple[str | None, bool]:

@@ -79,6 +79,7 @@ not {o} <- isEmpty
 {o} == {0} <- equals
 str({o}) <- toString to_s
 int({o}) <- to_i
+{0}.join({o}) <- join
 {o} = sorted({o}) <- sort
 {o}.is_alive() <- isAlive
 {o}.tobytes() <- tostring
@@ -245,7 +246,7 @@ _OF_PYTHON_2 = frozenset(
 #: What other things of Python, or of the project, may well be called.
 _COMMON = frozenset(
     {"add", "append", "count", "put", "size", "length", "next", "push", "contains", "has", "sort",
-     "trim", "shift", "concat", "equals", "includes", "unescape", "tostring", "fromstring"}
+     "trim", "shift", "concat", "equals", "includes", "join", "unescape", "tostring", "fromstring"}
 )  # fmt: skip
 
 

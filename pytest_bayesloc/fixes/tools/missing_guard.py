@@ -23,6 +23,7 @@ from pytest_bayesloc.fixes.syntax import (
 )
 
 MAX_VALUES = 5
+_WITH_NONE = re.compile(r"'(?:(\w+)' and 'NoneType|NoneType' and '(\w+))'")
 _PLAIN = {"int": "0", "float": "0", "str": "''", "list": "[]", "dict": "{}", "bool": "False"}
 _SIZES = frozenset({"len", "sum", "sorted", "list", "tuple", "set", "iter", "max", "min", "abs"})
 _EXTREMES = re.compile(r"arg is an empty sequence|iterable argument is empty")
@@ -45,6 +46,7 @@ def missing_guard(task: Task, _project: Project) -> Iterator[Made]:
     if function is None or statement is None or isinstance(statement, ScopeNode):
         return
     yield from _with_default(task)
+    yield from _started(task)
     parts = [part for node in task.nodes for part in _needed(node, task) if is_placed(text, part)]
     bound = _bound(task.tree, task.nodes)
     names = [ast.unparse(_inside(part)) for part in parts if _is_plain(part)]
@@ -190,9 +192,7 @@ _SHAPES = (
 def _with_default(task: Task) -> Iterator[Made]:
     """A default in the expression itself: ``.get``, ``or ()``, ``default=``."""
     text, is_loop = task.text, "'NoneType' object is not iterable" in task.message
-    for node in task.nodes:
-        if isinstance(node, ast.expr) and not is_placed(text, node):
-            continue
+    for node in (n for n in task.nodes if not isinstance(n, ast.expr) or is_placed(text, n)):
         if task.error_type == "KeyError":
             yield from _got(text, node, task.message)
         elif is_loop and isinstance(node, (ast.For, ast.comprehension)) and _is_plain(node.iter):
@@ -201,6 +201,15 @@ def _with_default(task: Task) -> Iterator[Made]:
             yield from _extreme(text, node, {"max", "min"}, ("default=0", "default=None"))
         elif isinstance(node, ast.Call) and task.error_type == "StopIteration":
             yield from _extreme(text, node, {"next"}, ("None", "0", "''"))
+
+
+def _started(task: Task) -> Iterator[Made]:
+    """A default for what ``get`` does not find, of the type that it meets."""
+    other = _WITH_NONE.search(task.message)
+    for side in (part for node in task.nodes for part in picked(node, "left|right")):
+        if other is not None and isinstance(side, ast.Call) and called(side) == "get":
+            value = _PLAIN.get(other[1] or other[2], "0")
+            yield from _extreme(task.text, side, {ast.unparse(side.func)}, (value,))
 
 
 def _got(text: Text, node: ast.AST, missing: str) -> Iterator[Made]:

@@ -71,11 +71,15 @@ def misspelt_attribute(task: Task, project: Project) -> Iterator[Made]:
     if not uses:
         return
     owner = found["type"] or found["class"] or found["module"]
+    if found["class"] and owner.rpartition(".")[2] == wrong:
+        words = f"`{text.of(uses[0].value)}` is the class `{wrong}` itself"
+        yield [text.replace(use, text.of(use.value), words) for use in uses]
     known = _known(task.tree, uses[0], owner.rpartition(".")[2], project)
     if found["module"]:
         loaded = (name for name in dir(sys.modules.get(owner)) if not name.startswith("__"))
-        known = [*project.names_in(owner), *loaded]
-    meant = [found["meant"]] if found["meant"] else []
+        known = [*_classes_with(wrong, owner), *project.names_in(owner), *loaded]
+    meant = [name for name in known if name.endswith(f".{wrong}")]
+    meant += [found["meant"]] if found["meant"] else []
     for name in dict.fromkeys((*meant, *similar(wrong, known))):
         words = f"{owner} has no attribute `{wrong}`, but `{name}`"
         edits = [
@@ -86,6 +90,13 @@ def misspelt_attribute(task: Task, project: Project) -> Iterator[Made]:
         yield edits
 
 
+def _classes_with(name: str, module: str) -> list[str]:
+    """``C.name`` for each class of a module that is loaded, that of the module's name first."""
+    members = vars(sys.modules[module]).items() if module in sys.modules else ()
+    found = [own for own, value in members if isinstance(value, type) and hasattr(value, name)]
+    return [f"{own}.{name}" for own in sorted(found, key=lambda own: own != module)]
+
+
 def _known(tree: ast.Module, use: ast.Attribute, owner: str, project: Project) -> list[str]:
     """The attributes that something of the class ``owner`` may have."""
     if owner in _BUILT_IN:
@@ -94,6 +105,11 @@ def _known(tree: ast.Module, use: ast.Attribute, owner: str, project: Project) -
     found = sorted({name for t in trees for name in attributes(family(t, owner), {"self"})})
     found += _fields(tree, owner)
     base = ast.unparse(use.value)
+    if not found:
+        standard = (vars(m) for name, m in sys.modules.items() if name in sys.stdlib_module_names)
+        found += [
+            name for own in standard if isinstance(own.get(owner), type) for name in dir(own[owner])
+        ]
     others = (n for n in nodes_of(tree, ast.Attribute) if n is not use)
     found += [n.attr for n in others if ast.unparse(n.value) == base]
     # A class of nowhere in the project: what this file uses of anything.

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.calls import called, is_placed, picked
+from pytest_bayesloc.fixes.calls import adding, called, is_placed, picked
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
 from pytest_bayesloc.fixes.syntax import (
     Text,
+    bound_in,
     brief,
     function_at,
     functions_in,
     holds,
+    is_json,
     is_literal,
     nodes_of,
     targets,
@@ -28,7 +33,8 @@ _WANTS = (("{}.encode", "text"), ("{}.decode", "bytes"), ("str(", "other"), ("in
 @package_tool(
     "A value has another type than is needed, such as str for int or bytes, a list as a key, "
     "a generator for a list. Converts it where it is used or returned.",
-    error_pattern=r"^(TypeError: |AssertionError: (?:[^\n]*\n)*?assert )",
+    error_pattern=r"^(TypeError: |AssertionError: (?:[^\n]*\n)*?assert |KeyError: '?-?\d"
+    r"|ValueError: (Unknown format code|invalid literal|could not convert))",
     level=Level.UNSAFE,
     priority="medium",
 )
@@ -58,6 +64,12 @@ def _used(task: Task) -> Iterator[Made]:
             yield from _converted(text, nodes[i], form)
     if sides is not None and sides["left"] == sides["right"] == "str":
         yield from _both(text, line)
+    if unknown := re.search(r"Object of type (\w+) is not JSON serializable", task.message):
+        makers = _MAKERS_OF_JSON.get(unknown.group(1), ("str", "vars"))
+        calls = [n for n in line if isinstance(n, ast.Call) and called(n) in {"dump", "dumps"}]
+        for call, maker in product(calls, makers):
+            words = f"`{maker}` makes JSON of `{unknown.group(1)}`"
+            yield adding(text, call, f"default={maker}", words)
 
 
 def _floored(task: Task, line: list[ast.AST]) -> Iterator[Made]:
@@ -86,6 +98,9 @@ def _of_sides(left: str, right: str, *, is_comparison: bool) -> tuple[tuple[str,
     """Returns the conversions for a value of type ``left`` that meets one of type ``right``."""
     first, second = ("less", "more") if is_comparison else ("left", "right")
     numbers = {"int", "float"}
+    for pair, forms in _PAIRS.items():
+        if {left, right} == {*pair}:
+            return tuple((second if right == pair[1] else first, form) for form in forms)
     if left in numbers and right == "str":
         steps = (second, "int({})"), (second, "float({})")
         summed = ("summed", "int({})"), ("summed", "float({})"), (first, "str({})")
@@ -134,6 +149,8 @@ def _fits(node: ast.expr, form: str) -> bool:
     """Whether the conversion changes anything, as far as the text tells."""
     if isinstance(node, ast.Call) and form.startswith(f"{called(node)}("):
         return False
+    if "{" not in form:  # another function
+        return isinstance(node, ast.Name) and node.id == "int"
     if isinstance(node, ast.JoinedStr):
         return form.endswith(".encode()")
     if not isinstance(node, ast.Constant):
@@ -159,11 +176,39 @@ def _returned(task: Task) -> Iterator[Made]:
     if found is None or not all(map(is_literal, found.groups())):
         return
     left, right = map(ast.literal_eval, found.groups())
+    if _is_other_order(left, right):
+        yield from _ordered(task)
     forms = [*_forms(left, right), *_forms(right, left)]
+    if "json" in bound_in(task.tree) and (_is_json_of(left, right) or _is_json_of(right, left)):
+        forms.append("json.loads({})")
     for value in _results(task) if forms else ():
         for form in forms:
             if is_placed(task.text, value) and _fits(value, form):
                 yield from _converted(task.text, value, form)
+
+
+def _is_other_order(left: object, right: object) -> bool:
+    if not isinstance(left, list) or not isinstance(right, list) or left == right:
+        return False
+    return Counter(map(repr, left)) == Counter(map(repr, right))
+
+
+def _is_json_of(said: object, value: object) -> bool:
+    is_text = isinstance(said, str) and not isinstance(value, str)
+    return is_text and is_json(str(said)) and bool(json.loads(str(said)) == value)
+
+
+def _ordered(task: Task) -> Iterator[Made]:
+    """Sorts numbers that are texts as numbers."""
+    text = task.text
+    calls = (n for f in task.functions for n in nodes_of(f, ast.Call))
+    for call in (n for n in calls if called(n) in {"sorted", "sort"}):
+        keys = [k.value for k in call.keywords if k.arg == "key"]
+        for kind in ("int", "float"):
+            if not keys:
+                yield adding(text, call, f"key={kind}", f"sorted as `{kind}`")
+            elif isinstance(keys[0], ast.Lambda) and is_placed(text, keys[0].body):
+                yield from _converted(text, keys[0].body, f"{kind}({{}})")
 
 
 def _results(task: Task) -> Iterator[ast.expr]:
@@ -201,10 +246,19 @@ def _forms(value: object, wanted: object) -> list[str]:
 # -- which conversions: the role of an expression, with what is made of it
 
 
+_MAKERS_OF_JSON = {
+    **dict.fromkeys(("set", "frozenset"), ("sorted", "list")),
+    **dict.fromkeys(("dict_keys", "dict_values", "generator", "map", "filter"), ("list",)),
+}
+#: Two types that do not go together, with what makes of the second one the first.
+_PAIRS = {
+    ("decimal.Decimal", "float"): ("Decimal(str({}))", "decimal.Decimal(str({}))"),
+    ("datetime.date", "datetime.datetime"): ("{}.date()",),
+}
 _MAKERS = "set()|frozenset()|dict()|Counter()|fromkeys()"
 _TEXTS = "add()|setdefault()|get()|pop()|append()"
 _SIDES = re.compile(
-    r"unsupported operand type\(s\) for [^:]+: '(?P<left>\w+)' and '(?P<right>\w+)'"
+    r"unsupported operand type\(s\) for [^:]+: '(?P<left>[\w.]+)' and '(?P<right>[\w.]+)'"
     r"|(?P<less>not supported) between instances of '(?P<l>\w+)' and '(?P<r>\w+)'"
 )
 _LAZY = r"'?(generator|map|filter|zip|dict_\w+|reversed|enumerate|\w*iterator)'?"
@@ -225,6 +279,14 @@ _RULES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (("passed", "{}.encode()"),),
     ),
     (r"can't concat str to bytes", (("right", "{}.encode()"), ("left", "{}.decode()"))),
+    (r"^-?\d+$", (("index", "str({})"),)),  # of a KeyError
+    (r"^'-?\d+'$", (("index", "int({})"),)),
+    (r"Unknown format code '[eEfFgGn%]' for object of type 'str'", (("formatted", "float({})"),)),
+    (r"Unknown format code '\w' for object of type", (("formatted", "int({})"),)),
+    (r"invalid literal for int\(\) with base 10: '\s*-?\d*\.\d+\s*'", (("function", "float"),)),
+    (r"invalid literal for int\(\) with base 10: ''", (("int()", "{} or 0"),)),
+    (r"could not convert string to float: ''", (("float()", "{} or 0"),)),
+    (r"can't compare datetime.datetime to datetime.date", (("sides", "{}.date()"),)),
     (
         r"'(str|float)' object cannot be interpreted as an integer",
         (("passed", "int({})"),),

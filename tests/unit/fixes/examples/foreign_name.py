@@ -56,4 +56,16 @@ EXAMPLES = (
         after="def f(xs, pipe):\n    long = pipe.length\n    return len(xs) > long\n",
         line=3,
     ),
+    Example(
+        error="AttributeError: 'list' object has no attribute 'join'",
+        before="def f(names):\n    return names.join(', ')\n",
+        after="def f(names):\n    return ', '.join(names)\n",
+        line=2,
+    ),
+    Example(
+        error="AttributeError: 'list' object has no attribute 'joined'",
+        before="def f(names):\n    return names.joined(', ')\n",
+        after=None,
+        line=2,
+    ),
 )

@@ -72,4 +72,29 @@ EXAMPLES = (
         after='import json\n\n\ndef f(p):\n    return json.loads(p.read_text("utf-8-sig"))\n',
         line=5,
     ),
+    Example(
+        error="AttributeError: 'str' object has no attribute 'read'",
+        before="import json\n\n\ndef f(x):\n    return json.load(x)\n",
+        after="import json\n\n\ndef f(x):\n    return json.loads(x)\n",
+        line=5,
+    ),
+    Example(
+        error="json.decoder.JSONDecodeError: Extra data: line 2 column 1 (char 9)",
+        before="import json\n\n\ndef f(x):\n    return json.loads(x)\n",
+        after="import json\n\n\ndef f(x):\n"
+        "    return [json.loads(line) for line in x.splitlines()]\n",
+        line=5,
+    ),
+    Example(
+        error="json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes",
+        before="import json\n\n\ndef f(x):\n    return json.loads(str(x))\n",
+        after="import json\n\n\ndef f(x):\n    return json.loads(json.dumps(x))\n",
+        line=5,
+    ),
+    Example(
+        error="json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes",
+        before="import json\n\nX = \"{'a': True}\"\n\n\ndef f():\n    return json.loads(X)\n",
+        after="import json\n\nX = '{\"a\": true}'\n\n\ndef f():\n    return json.loads(X)\n",
+        line=7,
+    ),
 )

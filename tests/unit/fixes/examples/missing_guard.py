@@ -92,4 +92,10 @@ EXAMPLES = (
         after=None,
         line=2,
     ),
+    Example(
+        error="TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'",
+        before="def f(n, x):\n    n[x] = n.get(x) + 1\n",
+        after="def f(n, x):\n    n[x] = n.get(x, 0) + 1\n",
+        line=2,
+    ),
 )

@@ -58,4 +58,22 @@ EXAMPLES = (
         "def f(road):\n    return road.toll\n",
         line=7,
     ),
+    Example(
+        error="AttributeError: module 'datetime' has no attribute 'strptime'",
+        before="import datetime\n\n\ndef f(x):\n    return datetime.strptime(x, '%d')\n",
+        after="import datetime\n\n\ndef f(x):\n    return datetime.datetime.strptime(x, '%d')\n",
+        line=5,
+    ),
+    Example(
+        error="AttributeError: type object 'datetime.datetime' has no attribute 'datetime'",
+        before="from datetime import datetime\n\n\ndef f():\n    return datetime.datetime.now()\n",
+        after="from datetime import datetime\n\n\ndef f():\n    return datetime.now()\n",
+        line=5,
+    ),
+    Example(
+        error="AttributeError: 'PosixPath' object has no attribute 'listdir'",
+        before="def f(path):\n    return path.listdir()\n",
+        after="def f(path):\n    return path.iterdir()\n",
+        line=2,
+    ),
 )

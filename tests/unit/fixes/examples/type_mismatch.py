@@ -120,4 +120,71 @@ EXAMPLES = (
         after="def f(xs):\n    return sum(int(x.n) for x in xs)\n",
         line=2,
     ),
+    Example(
+        error="TypeError: unsupported operand type(s) for *: 'float' and 'decimal.Decimal'",
+        before="def f(a, b):\n    return a * b\n",
+        after="def f(a, b):\n    return Decimal(str(a)) * b\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: unsupported operand type(s) for -: "
+        "'datetime.date' and 'datetime.datetime'",
+        before="def f(a, b):\n    return a - b\n",
+        after="def f(a, b):\n    return a - b.date()\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: Object of type set is not JSON serializable",
+        before="def f(x):\n    return json.dumps({'x': x})\n",
+        after="def f(x):\n    return json.dumps({'x': x}, default=sorted)\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: Object of type date is not JSON serializable",
+        before="def f(x):\n    return json.dumps(x)\n",
+        after="def f(x):\n    return json.dumps(x, default=str)\n",
+        line=2,
+    ),
+    Example(
+        error="ValueError: Unknown format code 'f' for object of type 'str'",
+        before="def f(x):\n    return format(x, '.2f')\n",
+        after="def f(x):\n    return format(float(x), '.2f')\n",
+        line=2,
+    ),
+    Example(
+        error="ValueError: invalid literal for int() with base 10: '7.5'",
+        before="def f(x):\n    return abs(int(x))\n",
+        after="def f(x):\n    return abs(float(x))\n",
+        line=2,
+    ),
+    Example(
+        error="ValueError: invalid literal for int() with base 10: ''",
+        before="def f(x):\n    return int(x)\n",
+        after="def f(x):\n    return int(x or 0)\n",
+        line=2,
+    ),
+    Example(
+        error="ValueError: invalid literal for int() with base 10: 'two'",
+        before="def f(x):\n    return int(x)\n",
+        after=None,
+        line=2,
+    ),
+    Example(
+        error="KeyError: 12",
+        before="def f(names, n):\n    return names[n]\n",
+        after="def f(names, n):\n    return names[str(n)]\n",
+        line=2,
+    ),
+    Example(
+        error="AssertionError: assert ['9', '10'] == ['10', '9']",
+        before="def f(xs):\n    return sorted(xs, reverse=True)\n",
+        after="def f(xs):\n    return sorted(xs, reverse=True, key=int)\n",
+        line=2,
+    ),
+    Example(
+        error="AssertionError: assert '[1]' == [1]",
+        before="import json\n\n\ndef f(x):\n    return x\n",
+        after="import json\n\n\ndef f(x):\n    return json.loads(x)\n",
+        line=5,
+    ),
 )

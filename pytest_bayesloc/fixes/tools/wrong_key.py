@@ -1,0 +1,90 @@
+"""A key that is not there: the one that was meant, or the one below which the value lies."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.source import tree_of
+from pytest_bayesloc.fixes.calls import is_placed, picked
+from pytest_bayesloc.fixes.library import package_tool
+from pytest_bayesloc.fixes.project import Made, Project, Task
+from pytest_bayesloc.fixes.syntax import is_json, similar
+
+
+@package_tool(
+    "A key does not exist because it is written otherwise, or what is wanted lies below another "
+    "key. Takes the keys of JSON files, of dicts in the code and of those in the test.",
+    error_pattern=r"^KeyError: ['\"]|^TypeError: .*indices must be integers",
+    level=Level.UNSAFE,
+    priority="medium",
+)
+def wrong_key(task: Task, project: Project) -> Iterator[Made]:
+    """The line with a key that is nearly the missing one, or with one more key before it."""
+    dicts = list(_dicts(task, project))
+    for node in task.nodes:
+        if isinstance(node, ast.Subscript) and _says(node.slice, task.message):
+            yield from _other_keys(task, node, dicts)
+        for part in picked(node, "looped") if "indices" in task.message else ():
+            lists = dict.fromkeys(k for own in dicts for k in own if isinstance(own[k], list))
+            for key in lists if is_placed(task.text, part) else ():
+                made = f'{task.text.of(part)}["{key}"]'
+                yield task.text.replace(part, made, f"the items lie in `{key}`")
+
+
+def _says(key: ast.expr, missing: str) -> bool:
+    is_text = isinstance(key, ast.Constant) and isinstance(key.value, str)
+    return is_text and ast.unparse(key) == missing
+
+
+def _other_keys(task: Task, node: ast.Subscript, dicts: list[dict[str, object]]) -> Iterator[Made]:
+    text = task.text
+    said = text.of(node.slice)
+    wrong, quote = task.message[1:-1], said[-1:]
+    if said[1:-1] != wrong or not is_placed(text, node):
+        return
+    for key in similar(wrong, (key for own in dicts for key in own)):
+        yield text.replace(node.slice, f"{quote}{key}{quote}", f"the key is `{key}`, not `{wrong}`")
+    for key in dict.fromkeys(key for own in dicts for key in own if _holds(own[key], wrong)):
+        made = f"{text.of(node.value)}[{quote}{key}{quote}]"
+        yield text.replace(node.value, made, f"`{wrong}` lies in `{key}`")
+
+
+def _holds(value: object, key: str) -> bool:
+    return isinstance(value, dict) and key in value
+
+
+def _dicts(task: Task, project: Project) -> Iterator[dict[str, object]]:
+    """Yields the dicts that the file, its JSON and the test's file write, inner ones too."""
+    pending: list[object] = []
+    for tree in (task.tree, tree_of(project.text(task.test_file) or "")):
+        for node in ast.walk(tree) if tree is not None else ():
+            if isinstance(node, ast.Dict):
+                pending.append(_value(node))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                pending.append(_document(node.value, task, project))
+    while pending:
+        value = pending.pop(0)
+        if isinstance(value, dict):
+            yield {str(key): inner for key, inner in value.items()}
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+
+
+def _value(node: ast.expr) -> object:
+    """Dicts and lists as they are written; None for all else."""
+    if isinstance(node, ast.Dict):
+        pairs = zip(node.keys, node.values, strict=True)
+        return {k.value: _value(v) for k, v in pairs if isinstance(k, ast.Constant)}
+    return [_value(item) for item in node.elts] if isinstance(node, ast.List) else None
+
+
+def _document(said: str, task: Task, project: Project) -> object:
+    """The JSON that a string is, or that lies in the file of that name."""
+    if said.endswith(".json"):
+        said = project.text(str(PurePosixPath(task.filename).parent / said)) or ""
+    return json.loads(said) if said[:1] in {"{", "["} and is_json(said) else None
