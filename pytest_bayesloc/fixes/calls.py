@@ -347,7 +347,7 @@ def _blank(between: str) -> bytes:
 
 
 def _of_installed(tree: ast.Module, call: ast.Call) -> list[str]:
-    """The parameters of a function of a module that something has imported already."""
+    """The parameters of a built-in function, or of one of a module that is imported already."""
     root, _, rest = ast.unparse(call.func).partition(".")
     for node in ast.walk(tree):
         if not isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -360,7 +360,7 @@ def _of_installed(tree: ast.Module, call: ast.Call) -> list[str]:
             else:
                 path = [*(alias.name if alias.asname else root).split("."), *rest.split(".")]
             return _signature([part for part in path if part])
-    return []
+    return [] if rest else _signature(["builtins", root])
 
 
 def _signature_of(value: object) -> inspect.Signature:

@@ -53,7 +53,7 @@ N_OTHERS = 3  # names in scope that are called otherwise
     "A call lacks a required argument, or has a positional argument too many. Passes what is "
     "called alike in scope, or leaves one out.",
     error_pattern=r"required (positional|keyword-only) argument"
-    r"|positional arguments? but|multiple values for argument",
+    r"|positional arguments? but|multiple values for argument|object is not callable",
     level=Level.UNSAFE,
 )
 def wrong_arguments(task: Task, project: Project) -> Iterator[Made]:
@@ -74,6 +74,18 @@ def wrong_arguments(task: Task, project: Project) -> Iterator[Made]:
     elif found := _TWICE.search(task.message):
         for call in calls_among(task.nodes, found.group(1)):
             yield from _once(task, call, found)
+    elif "object is not callable" in task.message:
+        yield from _uncalled(task)
+
+
+def _uncalled(task: Task) -> Iterator[Made]:
+    """The value of what is no function, or an item of it."""
+    text = task.text
+    for call in task.nodes:
+        if isinstance(call, ast.Call) and not call.keywords and len(call.args) < 2:
+            index = "".join(f"[{text.of(argument)}]" for argument in call.args)
+            words = f"`{called(call)}` is not called"
+            yield text.cut(text.end(call.func), text.end(call), index, words, call.lineno)
 
 
 def _lacking(
@@ -212,16 +224,19 @@ def wrong_keyword(task: Task, project: Project) -> Iterator[Made]:
         elsewhere = (k.arg for c in project.calls_of(called(call)) for k in c.keywords if k.arg)
         given = {other.arg for other in call.keywords}
         meant = [found.group(4)] if found.group(4) else []
-        for other in dict.fromkeys((*meant, *similar(wrong, (*own, *elsewhere)))):
+        meant += [other for other in similar(wrong, (*own, *elsewhere)) if other not in given]
+        for other in dict.fromkeys(meant):
             if other not in given:
                 yield text.rename(keyword, wrong, other, f"`{other}`, not `{wrong}`")
-        if name and not meant:  # it has another name altogether: the last parameters, left alone
+        if name and not found.group(
+            4
+        ):  # it has another name altogether: the last parameters, left alone
             free = [other for other in own if other not in given]
             for other in free[: len(call.args) - 1 : -1][:N_FREE]:
                 yield text.rename(keyword, wrong, other, f"`{other}`, not `{wrong}`")
-    for call, keyword in calls:
-        words = f"`{wrong}` is not passed to `{called(call)}`"
-        yield in_call(text, call).without(arguments(call).index(keyword), words)
+        if not meant:  # it is gone
+            words = f"`{wrong}` is not passed to `{called(call)}`"
+            yield in_call(text, call).without(arguments(call).index(keyword), words)
     yield from _taken(task, name, wrong)
 
 

@@ -139,6 +139,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _WORDS = {"True": "true", "False": "false", "None": "null", "undefined": "null", "NaN": "null"}
+_OPEN_KEY = re.compile(r'^(\s*"[\w$-]+)(\s*:)', re.MULTILINE)
 _NO_COMMA = re.compile(r'(["\d\]}el])([ \t]*\n\s*)(?=["\[{\d-])')
 _FENCES = re.compile(r"\A\s*(?:```|~~~)[\w+-]*[ \t]*\n(.*?)\n[ \t]*(?:```|~~~)\s*\Z", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -153,7 +154,7 @@ MARKED = "a byte order mark is left out: `utf-8-sig`"
     "JSON does not parse, in a data file or a string. Removes trailing commas, comments, fences, "
     "and a byte order mark; puts double quotes, missing commas and brackets; calls what reads or "
     "writes a text, a file, or lines of it.",
-    error_pattern=r"JSONDecodeError: |JSON object must be|has no attribute 'read'",
+    error_pattern=r"JSONDecodeError: |JSON object must be|has no attribute 'read'|dump\(\) missing",
     level=Level.SAFE,
     applies_to=("*.py", "*.json"),
     needs_tree=False,
@@ -190,6 +191,7 @@ def _rewritten(task: Task) -> Iterator[Made]:
             yield proposal(text, edit, is_guess=is_guess)
 
 
+_TWINS = {"load": "loads", "loads": "load", "dump": "dumps", "dumps": "dump"}
 _LINES = {"load": "{}", "loads": "{}.splitlines()"}
 
 
@@ -198,13 +200,17 @@ def _called(task: Task) -> Iterator[TextEdit]:
     text = task.text
     for node in task.nodes:
         name = called(node) if isinstance(node, ast.Call) else ""
-        if not isinstance(node, ast.Call) or name not in _LINES or not node.args:
+        if not isinstance(node, ast.Call) or not node.args:
             continue
-        if "JSONDecodeError" not in task.error:
-            other = "loads" if name == "load" else "load"
+        if "JSONDecodeError" not in task.error and name in _TWINS:
+            other = _TWINS[name]
             made = text.of(node.func).removesuffix(name) + other
             yield text.replace(node.func, made, f"`{other}`, not `{name}`")
-        elif "Extra data" in task.message and ".json'" not in ast.unparse(task.tree):
+        elif (
+            "Extra data" in task.message
+            and name in _LINES
+            and ".json'" not in ast.unparse(task.tree)
+        ):
             lines = _LINES[name].format(text.of(node.args[0]))
             made = f"[{text.of(node.func).removesuffix(name)}loads(line) for line in {lines}]"
             yield text.replace(node, made, "each line is a document")
@@ -226,7 +232,8 @@ def _repaired(text: str) -> tuple[str | None, bool]:
     inner = fenced.group(1) + "\n" * text.endswith("\n") if fenced else text
     plain = _TOKEN.sub(_as_json, inner)
     escaped = _STRING.sub(_escaped, inner)
-    for made in (inner, plain, _TOKEN.sub(_as_json, escaped), _STRING.sub(_escaped, plain)):
+    closed = _TOKEN.sub(_as_json, _OPEN_KEY.sub(r'\1"\2', inner))
+    for made in (inner, plain, closed, _TOKEN.sub(_as_json, escaped), _STRING.sub(_escaped, plain)):
         for joined in (made, _NO_COMMA.sub(r"\1,\2", made)):
             for whole in (joined, _balanced(joined)):
                 if is_json(whole):

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.calls import attributes, family, picked
@@ -77,7 +78,7 @@ def misspelt_attribute(task: Task, project: Project) -> Iterator[Made]:
     known = _known(task.tree, uses[0], owner.rpartition(".")[2], project)
     if found["module"]:
         loaded = (name for name in dir(sys.modules.get(owner)) if not name.startswith("__"))
-        known = [*_classes_with(wrong, owner), *project.names_in(owner), *loaded]
+        known = [*_members_with(wrong, owner), *project.names_in(owner), *loaded]
     meant = [name for name in known if name.endswith(f".{wrong}")]
     meant += [found["meant"]] if found["meant"] else []
     for name in dict.fromkeys((*meant, *similar(wrong, known))):
@@ -90,10 +91,11 @@ def misspelt_attribute(task: Task, project: Project) -> Iterator[Made]:
         yield edits
 
 
-def _classes_with(name: str, module: str) -> list[str]:
-    """``C.name`` for each class of a module that is loaded, that of the module's name first."""
+def _members_with(name: str, module: str) -> list[str]:
+    """``m.name`` for classes and modules in a module that is loaded, what is called alike first."""
     members = vars(sys.modules[module]).items() if module in sys.modules else ()
-    found = [own for own, value in members if isinstance(value, type) and hasattr(value, name)]
+    kinds = (type, ModuleType)
+    found = [own for own, value in members if isinstance(value, kinds) and hasattr(value, name)]
     return [f"{own}.{name}" for own in sorted(found, key=lambda own: own != module)]
 
 

@@ -141,6 +141,8 @@ def _converted(text: Text, node: ast.expr, form: str) -> Iterator[Made]:
     if ("{}." in form) and not bare:
         said = f"({said})"
     made = f"({form.format(said)})" if shared else form.format(said)
+    if isinstance(node, ast.Constant) and said[:2] in {"b'", 'b"'} and form == "{}.decode()":
+        made = said[1:]
     words = f"`{brief(said)}` becomes `{brief(made)}`"
     yield text.replace(node, made, words)
 
@@ -176,8 +178,7 @@ def _returned(task: Task) -> Iterator[Made]:
     if found is None or not all(map(is_literal, found.groups())):
         return
     left, right = map(ast.literal_eval, found.groups())
-    if _is_other_order(left, right):
-        yield from _ordered(task)
+    yield from _as_numbers(task, left, right)
     forms = [*_forms(left, right), *_forms(right, left)]
     if "json" in bound_in(task.tree) and (_is_json_of(left, right) or _is_json_of(right, left)):
         forms.append("json.loads({})")
@@ -198,17 +199,23 @@ def _is_json_of(said: object, value: object) -> bool:
     return is_text and is_json(str(said)) and bool(json.loads(str(said)) == value)
 
 
-def _ordered(task: Task) -> Iterator[Made]:
-    """Sorts numbers that are texts as numbers."""
+def _as_numbers(task: Task, left: object, right: object) -> Iterator[Made]:
+    """Sorts texts as numbers where the order is another one, or takes the largest as a number."""
     text = task.text
-    calls = (n for f in task.functions for n in nodes_of(f, ast.Call))
-    for call in (n for n in calls if called(n) in {"sorted", "sort"}):
-        keys = [k.value for k in call.keywords if k.arg == "key"]
-        for kind in ("int", "float"):
-            if not keys:
-                yield adding(text, call, f"key={kind}", f"sorted as `{kind}`")
-            elif isinstance(keys[0], ast.Lambda) and is_placed(text, keys[0].body):
-                yield from _converted(text, keys[0].body, f"{kind}({{}})")
+    calls = [n for f in task.functions for n in nodes_of(f, ast.Call)]
+    if _is_other_order(left, right):
+        for call in (n for n in calls if called(n) in {"sorted", "sort"}):
+            keys = [k.value for k in call.keywords if k.arg == "key"]
+            for kind in ("int", "float"):
+                if not keys:
+                    yield adding(text, call, f"key={kind}", f"sorted as `{kind}`")
+                elif isinstance(keys[0], ast.Lambda) and is_placed(text, keys[0].body):
+                    yield from _converted(text, keys[0].body, f"{kind}({{}})")
+    kinds = {type(left), type(right)} - {str}
+    if len(kinds) == 1 and kinds <= {int, float} and str in {type(left), type(right)}:
+        form = f"map({kinds.pop().__name__}, {{}})"
+        for part in (part for call in calls for part in picked(call, "max()|min()")):
+            yield from _converted(text, part, form)
 
 
 def _results(task: Task) -> Iterator[ast.expr]:
@@ -300,7 +307,7 @@ _RULES: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
          ("more", "{}.decode()")),
     ),
     (
-        r"must be str(?:, not bytes| or a tuple of str, not bytes)",
+        r"must be str(?:, not bytes| or (?:None|a tuple of str), not bytes)",
         (("passed", "{}.decode()"), ("owner", "{}.encode()")),
     ),
     (r"must be bytes .*not str", (("passed", "{}.encode()"), ("owner", "{}.decode()"))),

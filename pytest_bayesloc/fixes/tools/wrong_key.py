@@ -25,6 +25,8 @@ from pytest_bayesloc.fixes.syntax import is_json, similar
 def wrong_key(task: Task, project: Project) -> Iterator[Made]:
     """The line with a key that is nearly the missing one, or with one more key before it."""
     dicts = list(_dicts(task, project))
+    if task.message.startswith("list indices"):
+        yield from _of_first(task)
     for node in task.nodes:
         if isinstance(node, ast.Subscript) and _says(node.slice, task.message):
             yield from _other_keys(task, node, dicts)
@@ -33,6 +35,18 @@ def wrong_key(task: Task, project: Project) -> Iterator[Made]:
             for key in lists if is_placed(task.text, part) else ():
                 made = f'{task.text.of(part)}["{key}"]'
                 yield task.text.replace(part, made, f"the items lie in `{key}`")
+
+
+def _of_first(task: Task) -> Iterator[Made]:
+    """The key of the first item of a list, wherever the line asks the list for one."""
+    nodes = [n for n in task.nodes if isinstance(n, ast.Subscript) and is_placed(task.text, n)]
+    asked = [
+        n for n in nodes if isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)
+    ]
+    for base in dict.fromkeys(task.text.of(node.value) for node in asked):
+        same = [node.value for node in asked if task.text.of(node.value) == base]
+        words = f"`{base}` is a list: its first item has the key"
+        yield [task.text.replace(node, f"{base}[0]", words) for node in same]
 
 
 def _says(key: ast.expr, missing: str) -> bool:

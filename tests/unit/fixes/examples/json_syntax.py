@@ -97,4 +97,16 @@ EXAMPLES = (
         after="import json\n\nX = '{\"a\": true}'\n\n\ndef f():\n    return json.loads(X)\n",
         line=7,
     ),
+    Example(
+        error="TypeError: dump() missing 1 required positional argument: 'fp'",
+        before="import json\n\n\ndef f(x):\n    return json.dump(x)\n",
+        after="import json\n\n\ndef f(x):\n    return json.dumps(x)\n",
+        line=5,
+    ),
+    Example(
+        error="json.decoder.JSONDecodeError: Invalid control character",
+        before='{\n  "a: 1,\n  "b": 2\n}\n',
+        after='{\n  "a": 1,\n  "b": 2\n}\n',
+        filename="a.json",
+    ),
 )

@@ -76,4 +76,10 @@ EXAMPLES = (
         after="def f(path):\n    return path.iterdir()\n",
         line=2,
     ),
+    Example(
+        error="AttributeError: module 'os' has no attribute 'join'",
+        before="import os\n\n\ndef f(x):\n    return os.join(x)\n",
+        after="import os\n\n\ndef f(x):\n    return os.path.join(x)\n",
+        line=5,
+    ),
 )

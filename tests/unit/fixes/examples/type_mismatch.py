@@ -187,4 +187,16 @@ EXAMPLES = (
         after="import json\n\n\ndef f(x):\n    return json.loads(x)\n",
         line=5,
     ),
+    Example(
+        error="TypeError: must be str or None, not bytes",
+        before="def f(x):\n    return x.split(b';')\n",
+        after="def f(x):\n    return x.split(';')\n",
+        line=2,
+    ),
+    Example(
+        error="AssertionError: assert '9' == 10",
+        before="def f(xs):\n    return max(xs)\n",
+        after="def f(xs):\n    return max(map(int, xs))\n",
+        line=2,
+    ),
 )

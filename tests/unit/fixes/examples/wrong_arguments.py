@@ -70,4 +70,16 @@ EXAMPLES = (
         after=None,
         line=2,
     ),
+    Example(
+        error="TypeError: 'float' object is not callable",
+        before="def f(x):\n    return x.kilos() > 2\n",
+        after="def f(x):\n    return x.kilos > 2\n",
+        line=2,
+    ),
+    Example(
+        error="TypeError: 'list' object is not callable",
+        before="def f(x):\n    return x(0)\n",
+        after="def f(x):\n    return x[0]\n",
+        line=2,
+    ),
 )

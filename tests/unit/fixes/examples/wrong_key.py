@@ -32,4 +32,10 @@ EXAMPLES = (
         after=None,
         line=5,
     ),
+    Example(
+        error="TypeError: list indices must be integers or slices, not str",
+        before="def f(x):\n    return x['a'] + x['b']\n",
+        after="def f(x):\n    return x[0]['a'] + x[0]['b']\n",
+        line=2,
+    ),
 )
