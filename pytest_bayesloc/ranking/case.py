@@ -184,7 +184,7 @@ class Case:
 
     def __post_init__(self) -> None:
         self.failing = tuple(failure.node_id for failure in self.failures)
-        self.cause = self.failures[0].cause
+        self.cause = self.failures[0].cause if self.failures else None
         self.near = Neighbourhood(self.spectrum)
         self._weigh_anew()
 
