@@ -36,6 +36,7 @@ DATA_TESTS = {
 DATA_FAULT = ("tests/test_prices.py", "whitsun")
 ORDER_TESTS = {"tests/test_reports.py::test_price_list"}
 POLLUTER = "tests/test_invoices.py::test_invoice_of_the_house_in_switzerland"
+STATE = "guesthouse.settings.HOUSE"
 FIXED_LINE = "+        return self.arrival < other.departure and other.arrival < self.departure"
 
 
@@ -108,9 +109,10 @@ def wrong_faults(faults: Mapping[frozenset[str], Mapping[str, Any]]) -> Iterator
         yield "coverage alone finds the fault in the code: expected another function first"
     if data["error"]["origin"] != "fixture":
         yield f"the origin of wrong data is {data['error']['origin']!r}: expected 'fixture'"
-    spoilers = [test for row in order["spoiled"] for test in row["after"]]
-    if spoilers != [POLLUTER]:
-        yield f"the last test is spoiled by {spoilers}: expected {POLLUTER}"
+    cause = order["cause"] or {}
+    told = cause.get("after"), cause.get("state")
+    if told != ([POLLUTER], STATE):
+        yield f"the cause of the last fault is {told}: expected {POLLUTER} and {STATE}"
 
 
 def wrong_fix(result: Mapping[str, Any]) -> Iterator[str]:
