@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.spectrum.recorder import Recorder
 
-AT_START = option.Launch(path=tuple(sys.path), environment=dict(os.environ))
+_UMASK = os.umask(0o077)  # it can be read by setting it alone
+os.umask(_UMASK)
+AT_START = option.Launch(path=tuple(sys.path), environment=dict(os.environ), umask=_UMASK)
 RECORDER: pytest.StashKey[Recorder] = pytest.StashKey()
 _running: list[pytest.Config] = []  # the outermost run of this process first
 

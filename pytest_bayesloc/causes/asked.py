@@ -33,7 +33,8 @@ def optional_packages(scope: ast.AST) -> Iterator[Optional]:
     for node in ast.walk(scope):
         if isinstance(node, ast.Try) and _catches_import_errors(node):
             handled = [n for handler in node.handlers for n in handler.body]
-            set_names = _assigned([*node.body, *node.orelse, *handled])
+            made = {n.name for n in handled if isinstance(n, (FunctionNode, ast.ClassDef))}
+            set_names = made | _assigned([*node.body, *node.orelse, *handled])
             for statement in node.body:
                 for package, bound in _imports(statement):
                     yield Optional(package, statement.lineno, frozenset({*bound, *set_names}))

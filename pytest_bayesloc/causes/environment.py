@@ -32,7 +32,7 @@ from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.failure import Frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.inspection import Reader
@@ -43,6 +43,28 @@ if TYPE_CHECKING:
 _NO_MODULE = re.compile(r"^No module named '([\w.]+)'")
 _NO_FILE = re.compile(r"\[Errno 2\] No such file or directory: '([^']*)'")
 _NO_ACCESS = re.compile(r"\[Errno (?:1|13|20|28|30)\] ([\w -]+?)(?:: '([^']*)'|$)")
+_NO_FIXTURE = re.compile(r"^\('(\w+)', <FixtureRequest")
+_NO_ASYNC = "async def functions are not natively supported"
+#: The plugins of pytest that have fixtures of these names.
+PLUGINS = {
+    **dict.fromkeys(("mocker", "module_mocker", "session_mocker"), "pytest-mock"),
+    **dict.fromkeys(("db", "django_user_model", "live_server", "rf"), "pytest-django"),
+    **dict.fromkeys(("event_loop", "unused_tcp_port"), "pytest-asyncio"),
+    **dict.fromkeys(("httpserver", "make_httpserver"), "pytest-httpserver"),
+    **dict.fromkeys(("datadir", "shared_datadir", "original_datadir"), "pytest-datadir"),
+    "aiohttp_client": "pytest-aiohttp",
+    "benchmark": "pytest-benchmark",
+    "faker": "Faker",
+    "freezer": "pytest-freezer",
+    "fs": "pyfakefs",
+    "httpx_mock": "pytest-httpx",
+    "qtbot": "pytest-qt",
+    "requests_mock": "requests-mock",
+    "respx_mock": "respx",
+    "snapshot": "syrupy",
+    "subtests": "pytest-subtests",
+    "vcr": "pytest-recording",
+}
 _NO_LOCALE = "unsupported locale setting"
 _UNREACHABLE = re.compile(
     r"Connection refused|Name or service not known|Temporary failure in name resolution"
@@ -137,7 +159,7 @@ class EnvironmentCauses:
             elsewhere: What passing tests ask.
             suspects: The likeliest locations.
         """
-        for wanted in ("program", "variable", "service", "file"):
+        for wanted in ("program", "demand", "service", "file"):
             for name, places in asked.items():
                 kind, _, what = name.partition(":")
                 if kind != wanted or not self._is_missing(kind, what, places):
@@ -154,16 +176,9 @@ class EnvironmentCauses:
         if kind == "file":  # that the code itself names: libraries look in many places
             is_named = any(Path(what).name in (self._sources.read(p[0]) or "") for p in places)
             return is_named and not Path(what).exists() and self._is_of_machine(what)
-        if kind == "variable":
-            is_set = what in self._machine.variables
-            return not is_set and any(self._demands(what, place) for place in places)
+        if kind == "demand":
+            return what not in self._machine.variables
         return kind == "service"
-
-    def _demands(self, variable: str, place: Reader) -> bool:
-        """Whether the line of ``place`` takes a variable that has to be there."""
-        lines = (self._sources.read(place[0]) or "").splitlines()[place[1] - 1 : place[1]]
-        text = "".join(lines)
-        return any(f"environ[{quote}{variable}{quote}]" in text for quote in "'\"")
 
     def _in_vain(self, kind: str, what: str, place: Reader) -> Cause:
         file, line, first_line, name = place
@@ -172,7 +187,7 @@ class EnvironmentCauses:
         )
         if kind == "program":
             return self._program(what, frame)
-        if kind == "variable":
+        if kind == "demand":
             return self._variable(what, frame)
         if kind == "file":
             return self._file(what, "does not exist", frame)
@@ -184,6 +199,7 @@ class EnvironmentCauses:
             self._other_version,
             self._missing_module,
             self._guarded_package,
+            self._missing_plugin,
             self._missing_program,
             self._missing_variable,
             self._missing_file,
@@ -281,6 +297,50 @@ class EnvironmentCauses:
         source = self._sources.map(file)
         found = [] if source is None else optional_packages(source.module.node)
         return [o for o in found if not self._machine.has_package(o.package)]
+
+    def _missing_plugin(self, failure: Failure) -> Cause | None:
+        """A fixture of a known plugin of pytest, or support of async tests, is not there."""
+        found = _NO_FIXTURE.search(failure.message)
+        plugin = PLUGINS.get(found[1], "") if found else ""
+        if _NO_ASYNC in failure.message:
+            plugin = "pytest-asyncio"
+        where = failure.test_locations[0] if failure.test_locations else None
+        if not plugin or where is None:
+            return None
+        asks = f"fixture {found[1]}" if found else "async test"
+        return Cause(
+            kind=CauseKind.PACKAGE,
+            text=f"the package {plugin} is not installed ({where.file}:{where.start_line} has "
+            f"its {asks})",
+            advice=f"install {plugin}",
+            location=where,
+            line=where.start_line,
+            state=plugin,
+        )
+
+    def fallback(self, failure: Failure, executed: Iterable[Location]) -> Cause | None:
+        """Return the needed package in whose place a test executes a fallback."""
+        if failure.exc_type != "AssertionError":
+            return None
+        for where in executed:
+            for optional in self._optional(where.file):
+                names = optional.names & {where.qualname}
+                if names and self._machine.declares(optional.package):
+                    return Cause(
+                        kind=CauseKind.PACKAGE,
+                        text=f"the package {optional.package} is not installed "
+                        f"({where.file}:{optional.line} asks for it), and {where.qualname} stands "
+                        "in for it",
+                        advice=f"install {optional.package}",
+                        location=self._body(where),
+                        line=optional.line,
+                        state=optional.package,
+                    )
+        return None
+
+    def _body(self, where: Location) -> Location:
+        source = self._sources.map(where.file)
+        return where if source is None else source.module.location
 
     # -- programs
 

@@ -58,7 +58,9 @@ class MockCauses:
             for patch in self._patches(unit):
                 if cause := self._elsewhere(failure, unit, patch, functions):
                     return cause
-        return self._swapped(failure, units[0]) or self._told(failure, units[0])
+        making = [u for u in units if _MAKES_MOCKS.search(self._sources.own_text(u.location))]
+        told = self._told(failure, making[0]) if making else None
+        return self._swapped(failure, units[0]) or told
 
     # -- a target that the code does not look up
 
@@ -138,9 +140,7 @@ class MockCauses:
     # -- what the failure says
 
     def _told(self, failure: Failure, unit: Unit) -> Cause | None:
-        text, message = self._sources.own_text(unit.location), failure.message
-        if not _MAKES_MOCKS.search(text):
-            return None
+        message = failure.message
         test = failure.node_id.rpartition("::")[2]
         if found := _NO_ATTRIBUTE.search(message):
             said = f"{test} patches {found[1]}.{found[2]}, which does not exist"

@@ -89,10 +89,11 @@ EXPECTED_ACTIONS = "stats, stats-json, forget:ID, merge:A,B, export:FILE, import
 
 
 class Launch(NamedTuple):
-    """``sys.path`` and ``os.environ`` of the process, before pytest and the tests changed them."""
+    """``sys.path``, ``os.environ`` and the umask, before pytest and the tests changed them."""
 
     path: tuple[str, ...]
     environment: Mapping[str, str]
+    umask: int
 
 
 class Report(NamedTuple):

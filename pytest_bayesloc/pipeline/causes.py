@@ -54,9 +54,10 @@ def with_causes(
         if "coroutine" in warned:
             places = (*executed, *failure.test_locations)
             units = (found[1] for w in places if (found := context.sources.unit(w)) is not None)
-            if cause := never_awaited(warned, units):
+            source = context.sources.map(failure.node_id.partition("::")[0])
+            if cause := never_awaited(warned, units, source.units if source else ()):
                 return cause
-        return environment.cause_of(failure)
+        return environment.cause_of(failure) or environment.fallback(failure, executed)
 
     looked_at, rest = failures[:MAX_FAILURES], failures[MAX_FAILURES:]
     return (*(replace(f, cause=cause_of(f)) for f in looked_at), *rest)
@@ -71,7 +72,7 @@ def _environment(context: Context) -> EnvironmentCauses:
 # -- conditions
 
 SHARE = 0.3  # of the time of a group
-N_SUSPECTS = 3
+N_SUSPECTS = 8
 N_PASSING, LIMIT_S = 4, 5.0  # tests that pass, of which is asked what they ask for
 N_READ = 100  # functions whose text is read
 

@@ -58,16 +58,22 @@ def open_pool(context: Context, tests: Sequence[str], texts: Mapping[str, str]) 
     return Pool(context.transports, n_runners, tests, texts, context.note)
 
 
+def _command(context: Context) -> Command:
+    launch = context.launch
+    command = command_for(context.config, launch.path, launch.environment)
+    return replace(command, umask=launch.umask)
+
+
 def open_watching(context: Context, tests: Sequence[str]) -> Pool:
     """Return a runner on this machine that watches which regular expressions ``tests`` ask."""
-    command = command_for(context.config, context.launch.path, context.launch.environment)
+    command = _command(context)
     watching = replace(command, options={**command.options, WATCHED: True})
     return Pool([local_transport(watching, context.effects)], 1, tests, {}, context.note)
 
 
 def open_elsewhere(context: Context, tests: Sequence[str], variables: Mapping[str, str]) -> Pool:
     """Return a runner on this machine whose processes have other ``variables``, too."""
-    command = command_for(context.config, context.launch.path, context.launch.environment)
+    command = _command(context)
     other = replace(command, environment={**command.environment, **variables})
     return Pool([local_transport(other, context.effects)], 1, tests, {}, context.note)
 
@@ -91,7 +97,7 @@ def _n_runners(context: Context, transports: Sequence[Transport]) -> int:
 
 def _open(context: Context, transports: list[Transport]) -> None:
     """Open what was asked for; what can't be is left out while there is another transport."""
-    command = command_for(context.config, context.launch.path, context.launch.environment)
+    command = _command(context)
     if is_local(context):
         if not hasattr(os, "fork"):
             context.note(NO_FORK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shlex
 from contextlib import closing
@@ -23,7 +24,7 @@ from pytest_bayesloc.fixes.tasks import python_files
 from pytest_bayesloc.pipeline.execute import open_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import pytest
 
@@ -130,13 +131,23 @@ def _is_test_file(file: str) -> bool:
     return name.startswith("test_") or name.endswith("_test.py")
 
 
-def _tests_of(context: Context, file: str) -> Iterator[str]:
-    """Yield the node ids of the plain tests of a file, in its order."""
+def _tests_of(context: Context, file: str) -> list[str]:
+    """Return the node ids of the plain tests of a file, in the order that they run in.
+
+    Those of a ``unittest.TestCase`` run in the order of their names.
+    """
     source = context.sources.map(file)
+    found: list[tuple[int, str, str]] = []
     for unit in source.units if source is not None else ():
         parts = unit.location.qualname.split(".")
-        if unit.is_function and parts[-1].startswith("test") and parts[0][:4] in {"test", "Test"}:
-            yield "::".join((file, *parts))
+        if unit.is_function and parts[-1].startswith("test") and "<locals>" not in parts:
+            outer = unit.outer.node if unit.outer is not None else None
+            bases = outer.bases if isinstance(outer, ast.ClassDef) else []
+            is_case = any("TestCase" in ast.unparse(base) for base in bases)
+            line = outer.lineno if isinstance(outer, ast.ClassDef) else unit.location.start_line
+            name = parts[-1] if is_case else f"{unit.location.start_line:09}"
+            found.append((line, name, "::".join((file, *parts))))
+    return [node_id for *_, node_id in sorted(found)]
 
 
 def _explained(

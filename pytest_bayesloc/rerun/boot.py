@@ -45,6 +45,8 @@ def start() -> None:
     """
     boot = Boot(json.loads(Path(os.environ.pop(SERVER_VARIABLE)).read_text(encoding="ascii")))
     _booted.append(boot)
+    if boot.spec.get("umask", -1) >= 0:  # a test may have changed that of the main run
+        os.umask(boot.spec["umask"])
     if boot.spec["options"].get(WATCHED):
         watch_patterns()
     once = boot.spec["once"]

@@ -45,6 +45,7 @@ class Command:
         cwd: The folder that the main run was started in.
         environment: Of the process.
         options: Option values to set, whatever the command line and the ini file say.
+        umask: Of the process; -1: that of this one.
     """
 
     flags: tuple[str, ...]
@@ -54,6 +55,7 @@ class Command:
     cwd: Path
     environment: Mapping[str, str]
     options: Mapping[str, Any]
+    umask: int = -1
 
     @property
     def argv(self) -> tuple[str, ...]:

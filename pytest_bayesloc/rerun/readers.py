@@ -50,7 +50,7 @@ Place = tuple[str, int, int, str]
 
 
 _OPENS = frozenset({"open", "os.listdir", "os.scandir"})
-_REACHES = frozenset({"connect", "connect_ex", "getaddrinfo"})
+_REACHES = frozenset({("socket", "connect"), ("_socket", "getaddrinfo"), ("socket", "getaddrinfo")})
 #: Methods of paths, and functions of ``os.path``, that look whether something is there.
 _LOOKS = frozenset({"exists", "is_file", "is_dir", "isfile", "isdir", "iterdir", "glob", "rglob"})
 _PATHS = frozenset(
@@ -66,7 +66,8 @@ MAX_NAMES = 200
 class Readers:
     """Notes the innermost code of the project for each such call, per condition.
 
-    Beside them it notes what is asked of the machine: ``variable:NAME``, ``program:NAME``,
+    Beside them it notes what is asked of the machine: ``variable:NAME``, and ``demand:NAME`` where
+    there is no default, ``program:NAME``,
     ``file:PATH`` (absolute), ``service:`` where nothing answers, ``folder`` for relative paths, and
     ``in-thread`` for what threads beside the first one execute.
     ``name_of`` names a file of the project or its tests, and is empty for any other.
@@ -97,7 +98,7 @@ class Readers:
     def _saw(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401 - what it is given
         if event == "c_call":
             self._note(_BUILT_IN.get((_owner(arg), arg.__name__), ""), frame)
-        elif event == "c_exception" and arg.__name__ in _REACHES:
+        elif event == "c_exception" and (_owner(arg), arg.__name__) in _REACHES:
             self._note("service:", frame)
         elif event == "call":
             self._note(_asked(frame), frame.f_back)
@@ -114,8 +115,7 @@ class Readers:
             name = f"file:{path}" if os.path.isabs(path) else "folder"  # noqa: PTH117 - in a hook
             self._note(name if path else "", sys._getframe(1))  # noqa: SLF001 - the caller
         elif event == "subprocess.Popen":
-            program = args[0] or (args[1][0] if args[1] else "")
-            self._note(f"program:{program}", sys._getframe(1))  # noqa: SLF001 - the caller
+            self._note(f"program:{_program(*args[:2])}", sys._getframe(1))  # noqa: SLF001 - the caller
 
     def _note(self, names: str, frame: FrameType | None, *, own: bool = False) -> None:
         if not names or len(self._found) > MAX_NAMES:
@@ -142,11 +142,22 @@ class Readers:
         return None
 
 
+def _program(executable: Any, arguments: Any) -> str:  # noqa: ANN401 - as they were given
+    """Return the program that a process is started for; of a shell, the first of its command."""
+    words = [os.fsdecode(word) for word in arguments] if isinstance(arguments, list) else []
+    if len(words) > 2 and words[1] == "-c" and words[0].endswith("sh"):
+        return (words[2].split() or [""])[0]
+    return os.fsdecode(executable or (words or [""])[0])
+
+
 def _asked(frame: FrameType) -> str:
     """Return what the call of a function written in Python asks for; empty if nothing."""
     file, name = PurePath(frame.f_code.co_filename).name, frame.f_code.co_name
     if file in {"os.py", "<frozen os>"} and name == "__getitem__":
-        return f"variable:{frame.f_locals.get('key', '')}"
+        asking = frame.f_back
+        is_plain = asking is not None and asking.f_code.co_name != "get"
+        kind = "demand" if is_plain else "variable"  # without a default
+        return f"variable:{frame.f_locals.get('key', '')} {kind}:{frame.f_locals.get('key', '')}"
     if name in _LOOKS and file in _PATHS:
         given = [frame.f_locals.get(name) for name in ("path", "s", "self")]
         path = os.fspath(next((value for value in given if value), "/"))

@@ -314,7 +314,12 @@ def local_transport(command: Command, effects: Effects) -> Transport:
     """
 
     def start(tests: Sequence[str], once: Message | None, fence: Message) -> ServerProcess:
-        spec = {"tests": list(tests), "options": dict(command.options), "once": once}
+        spec: Message = {
+            "tests": list(tests),
+            "options": dict(command.options),
+            "once": once,
+            "umask": command.umask,
+        }
         return ServerProcess(
             (*command.argv, *command.files_of(tests)),
             cwd=str(command.cwd),

@@ -22,7 +22,7 @@ def session(config: pytest.Config, notes: list[str], specs: Sequence[str]) -> Co
     return Context(
         config=config,
         settings=replace(Settings.from_config(config), executors=tuple(specs)),
-        launch=Launch(path=(), environment=environment),
+        launch=Launch(path=(), environment=environment, umask=0o022),
         recorder=create_autospec(Recorder, instance=True),
         notes=notes,
     )
