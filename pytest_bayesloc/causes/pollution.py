@@ -151,6 +151,19 @@ def _line(unit: Unit, name: str, found: SpoiledTest) -> int:
     return own or min(lines, default=unit.location.start_line)
 
 
+def read_first(sources: Sources, case: Case, test: str, names: Sequence[str]) -> list[str]:
+    """Return ``names``, first those that the code of ``test`` mentions, then what it executes."""
+    own = [unit.node for unit in _test_code(sources, test)]
+    executed = [unit.node for unit in _executed(sources, case, [test])]
+
+    def order(name: str) -> tuple[bool, bool]:
+        word = re.split(r"[.\[]", _plain(name))[-1].strip("]'")
+        of_test = any(mentions(node, word) for node in own)
+        return not of_test, not any(mentions(node, word) for node in executed)
+
+    return sorted(names, key=order)
+
+
 def changed_variables(
     sources: Sources, case: Case, test: str, spoilers: Sequence[str], names: Sequence[str]
 ) -> dict[str, tuple[tuple[Location, int], ...]]:

@@ -29,6 +29,7 @@ from pytest_bayesloc.rerun.pool import Pool
 Progress = Callable[[int, Location | None, float], None]
 
 MAX_CHECKED = 100  # failing tests that are checked for failing again
+MAX_ALONE = 5  # of them that are run alone, too
 MAX_FAILING = 3
 N_LIKELY = 60  # targets, of which some may be inspected
 N_COMPARED = 5  # targets whose calls in the nearest passing tests are recorded
@@ -128,7 +129,11 @@ class InspectionLoop:
         tests = case.failing[:MAX_CHECKED]
         first = self._runner.rerun(None, tests, limit_s=max(1.0, budget.left_s()))
         budget.wait_s, budget.usual_s = (first.seconds + 1.0) * 15, first.seconds
-        runs = budget.rerun(None, tests).tests
+        runs = dict(budget.rerun(None, tests).tests)
+        if any(Verdict.PASS in {first.tests[n].verdict, runs[n].verdict} for n in tests):
+            failed = [n for n in tests if runs[n].verdict is Verdict.FAIL]
+            for test in failed[:MAX_ALONE]:  # those that pass may spoil the others
+                runs |= budget.rerun(None, [test]).tests
         pairs = ((n, {first.tests[n].verdict, runs[n].verdict}) for n in tests)
         case.flaky = tuple(node_id for node_id, verdicts in pairs if Verdict.PASS in verdicts)
         case.failing = tuple(node_id for node_id in case.failing if node_id not in case.flaky)

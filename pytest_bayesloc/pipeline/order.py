@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.causes.order import OrderSearch
 from pytest_bayesloc.causes.pollution import (
+    FIXTURE,
     changed_variables,
     is_import,
     missing_set_up,
     pollution,
+    read_first,
 )
 from pytest_bayesloc.domain.cause import Cause
 from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.result import SpoiledTest
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.tasks import python_files
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.rerun.pool import Pool
 
 
 DEFAULTS = ("__defaults__", "__kwdefaults__")  # a default that calls share: a mistake in code
@@ -84,17 +88,21 @@ def explain_missing(context: Context, case: Case, limit_s: float) -> bool:
     if case.cause is not None or not others:
         return False
     try:
-        with closing(open_pool(context, [*others, failure.node_id], {})) as pool:
+        with closing(open_pool(context, [*others, *case.failing], {})) as pool:
             deadline = monotonic() + min(limit_s, MAX_OTHERS_S)
             search = OrderSearch(pool.first, failure, monotonic, deadline)
             needed = search.needed_tests(others)
-            if needed is None or (not needed and not _fails_alone(context, search)):
+            if (
+                needed is None
+                or not _pass_too(case, pool, needed)
+                or (not needed and not _fails_alone(context, search))
+            ):
                 return False
             names = search.changed_by(needed)
     except BayeslocError as error:
         context.note(str(error))
         return False
-    own = [n.partition("::")[2] for n in names if n.partition("::")[0]]
+    own = [n.partition("::")[2].removeprefix(FIXTURE) for n in names if n.partition("::")[0]]
     files = [*dict.fromkeys(n.partition("::")[0] for n in others)]
     files = [file for file in files if file != failure.node_id.partition("::")[0]] or files
     found = SpoiledTest(
@@ -106,6 +114,15 @@ def explain_missing(context: Context, case: Case, limit_s: float) -> bool:
     )
     case.cause = missing_set_up(context.sources, found, files, own[0] if own else "")
     return True
+
+
+def _pass_too(case: Case, pool: Pool, needed: Sequence[str]) -> bool:
+    """Say whether the other failing tests of ``case`` pass after ``needed`` as well."""
+    others = [n for n in case.failing[1:MAX_TESTS] if n in pool.tests]
+    return all(
+        pool.first.rerun(None, [*needed, n], limit_s=MAX_OTHERS_S).tests[n].verdict is Verdict.PASS
+        for n in others
+    )
 
 
 def _fails_alone(context: Context, search: OrderSearch) -> bool:
@@ -159,7 +176,8 @@ def _explained(
 ) -> tuple[SpoiledTest, Cause]:
     """Return by what ``spoilers``, some of the ``earlier`` tests, spoil the test of a search."""
     sources, test = context.sources, search.failure.node_id
-    names = [n for n in search.changed_by(spoilers) if not is_import(sources, n)]
+    changed = [n for n in search.changed_by(spoilers) if not is_import(sources, n)]
+    names = read_first(sources, case, test, changed)
     needed = search.needed(spoilers, names)
     names = [*needed] or [n for n in names if n.partition("::")[0] or "os.environ" in n]
     found = SpoiledTest(

@@ -408,7 +408,7 @@ def _descriptor(number: int) -> str:
 def _real(path: Any) -> str:  # noqa: ANN401
     try:
         return Real.realpath(Real.fsdecode(Real.fspath(path)))
-    except ValueError:  # it holds a zero: nothing has that name
+    except (ValueError, FileNotFoundError):  # it holds a zero, or its folder is gone
         return "\0"
 
 

@@ -59,6 +59,7 @@ _PATHS = frozenset(
         *("_abc.py", "_local.py", "__init__.py"),  # of pathlib, from Python 3.13 on
     }
 )
+_WITH_DEFAULT = frozenset({"get", "setdefault", "pop", "__contains__"})
 _WAITS = frozenset({"join", "wait"})
 MAX_NAMES = 200
 
@@ -154,10 +155,12 @@ def _asked(frame: FrameType) -> str:
     """Return what the call of a function written in Python asks for; empty if nothing."""
     file, name = PurePath(frame.f_code.co_filename).name, frame.f_code.co_name
     if file in {"os.py", "<frozen os>"} and name == "__getitem__":
+        key = frame.f_locals.get("key")
+        if not isinstance(key, str):
+            return ""
         asking = frame.f_back
-        is_plain = asking is not None and asking.f_code.co_name != "get"
-        kind = "demand" if is_plain else "variable"  # without a default
-        return f"variable:{frame.f_locals.get('key', '')} {kind}:{frame.f_locals.get('key', '')}"
+        has_default = asking is not None and asking.f_code.co_name in _WITH_DEFAULT
+        return f"variable:{key}" if has_default else f"variable:{key} demand:{key}"
     if name in _LOOKS and file in _PATHS:
         given = [frame.f_locals.get(name) for name in ("path", "s", "self")]
         path = os.fspath(next((value for value in given if value), "/"))

@@ -220,7 +220,7 @@ def _in_namespace(
 
 def _of_class(prefix: str, kind: Any, own: Mapping[str, object]) -> Iterator[tuple[str, Place]]:  # noqa: ANN401
     for name, value in list(own.items()):
-        if type(name) is str and not (name.startswith("__") and name.endswith("__")):
+        if type(name) is str and (type(value) in ATOMS or not name.startswith("__")):
             put, drop = partial(type.__setattr__, kind, name), partial(type.__delattr__, kind, name)
             yield f"{prefix}.{name}", Place(value, put, drop)
 
@@ -259,7 +259,7 @@ def _process() -> dict[str, tuple[Callable[[], Any], Callable[[Any], object]]]:
     Of modules that are imported already.
     """
     known: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
-        "the working directory": (os.getcwd, os.chdir),
+        "the working directory": (_folder, _go_to),
         "sys.path": (lambda: [*sys.path], partial(sys.path.__setitem__, slice(None))),
         "the recursion limit": (sys.getrecursionlimit, sys.setrecursionlimit),
         "the umask": (_umask, os.umask),
@@ -272,6 +272,18 @@ def _process() -> dict[str, tuple[Callable[[], Any], Callable[[Any], object]]]:
             title, read, put = _READERS[name]
             known[title] = partial(read, module), partial(put, module)
     return known
+
+
+def _folder() -> str:
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:  # it was removed
+        return ""
+
+
+def _go_to(folder: str) -> None:
+    if folder:
+        os.chdir(folder)
 
 
 def _umask() -> int:
