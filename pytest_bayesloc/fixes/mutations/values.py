@@ -32,6 +32,8 @@ from pytest_bayesloc.fixes.syntax import (
 N_OTHERS = 6  # names that are tried in the place of one
 N_NEAR = 3  # of them, those that were bound last
 ALIKE = 0.6  # of difflib
+#: Methods whose argument is a flag.
+TAKE_FLAGS = frozenset({"splitlines"})
 #: Built-in methods and functions that are taken for one another.
 FAMILIES = (
     ("strip", "lstrip", "rstrip"),
@@ -116,7 +118,8 @@ def other_attribute(site: Site) -> Iterator[TextEdit]:
 def _of_self(site: Site, name: str) -> list[str]:
     """The attributes of ``self`` that are values if ``name`` is one, else methods."""
     methods = site.class_methods
-    return [other for other in site.class_names if (other in methods) == (name in methods)]
+    known = (other for other in site.class_names if not other.startswith("__"))
+    return [other for other in known if (other in methods) == (name in methods)]
 
 
 @lru_cache(maxsize=16)
@@ -136,6 +139,7 @@ def similar_call(site: Site) -> Iterator[TextEdit]:
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         kin = dict.fromkeys(n for family in FAMILIES if name in family for n in family if n != name)
         if isinstance(called, ast.Attribute):
+            kin = {n: None for n in kin if n not in TAKE_FLAGS or not node.args}
             yield from _renamed(site, called, kin)
         else:
             for other in kin:

@@ -270,6 +270,21 @@ def test_what_calls_the_function_itself_is_not_borrowed() -> None:
     assert not any("f()" in body for body in made)
 
 
+def test_method_that_python_calls_is_no_other_attribute() -> None:
+    above = "class K:\n    def __init__(self): pass\n\n    def load(self): pass\n\n    "
+
+    made = edited("return self.save()", MUTATIONS["other-attribute"], above=above, head=METHOD)
+
+    assert not any("__init__" in body for body in made)
+
+
+def test_separator_is_no_flag_of_a_similar_call() -> None:
+    made = edited("return t.rsplit(k)", MUTATIONS["similar-call"])
+
+    assert "return t.split(k)" in made
+    assert not any("splitlines" in body for body in made)
+
+
 def test_declared_field_is_an_attribute_of_the_object() -> None:
     above = "class K:\n    left: int\n    top: int\n\n    "
 
