@@ -273,7 +273,7 @@ def test_what_calls_the_function_itself_is_not_borrowed() -> None:
 def test_method_that_python_calls_is_no_other_attribute() -> None:
     above = "class K:\n    def __init__(self): pass\n\n    def load(self): pass\n\n    "
 
-    made = edited("return self.save()", MUTATIONS["other-attribute"], above=above, head=METHOD)
+    made = edited("return self.load()", MUTATIONS["other-attribute"], above=above, head=METHOD)
 
     assert not any("__init__" in body for body in made)
 
