@@ -30,6 +30,7 @@ class Budget:
         self.deadline = deadline
         self.wait_s = max(0.0, deadline - clock())  # of one re-run, once tests have been timed
         self.usual_s = 0.0  # what the failing tests took as they are
+        self.passes_fresh: dict[str, bool] = {}  # tests as they are, in a process of their own
 
     def beside(self, runner: Runner) -> Budget:
         """Return the same budget with another runner."""
