@@ -187,6 +187,9 @@ def _write_beside(
         if like is not None and hasattr(os, "chown"):
             with suppress(PermissionError):  # only root may give a file away
                 os.chown(name, like.st_uid, like.st_gid)
+        if like is not None and int(like.st_mtime) == int(Path(name).stat().st_mtime):
+            later = int(like.st_mtime) + 1  # else byte code of the text before is taken for its own
+            os.utime(name, (later, later))
         Path(name).chmod(mode)  # last: a new owner takes some bits away
         Path(name).replace(path)
     except BaseException:

@@ -33,6 +33,18 @@ def test_fixes_of_one_file_are_undone_in_turn(root: Path, journal: Journal) -> N
     assert journal.undo() == []
 
 
+def test_byte_code_of_the_text_before_is_not_taken_for_that_of_the_fix(
+    root: Path, journal: Journal
+) -> None:
+    path = root / "a.py"
+    before = path.read_bytes()
+    seconds = int(path.stat().st_mtime)
+
+    journal.apply([("a.py", before, before.swapcase())], "tool")
+
+    assert int(path.stat().st_mtime) > seconds
+
+
 def test_a_file_that_is_gone_is_said(root: Path, journal: Journal) -> None:
     journal.apply([("a.py", OLD, NEW)], "one")
     (root / "a.py").unlink()
