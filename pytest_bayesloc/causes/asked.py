@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.source import FunctionNode, spans
+from pytest_bayesloc.ranking.evidence.provenance import names_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,10 +49,7 @@ def optional_packages(scope: ast.AST) -> Iterator[Optional]:
 
 def _catches_import_errors(node: ast.Try) -> bool:
     caught = (h.type for h in node.handlers)
-    return any(
-        kind is None or _IMPORT_ERRORS & {n.id for n in ast.walk(kind) if isinstance(n, ast.Name)}
-        for kind in caught
-    )
+    return any(kind is None or _IMPORT_ERRORS & names_in(kind) for kind in caught)
 
 
 def _imports(statement: ast.stmt) -> Iterator[tuple[str, list[str]]]:
@@ -73,10 +71,7 @@ def _looked_for(node: ast.AST, *also: str) -> str:
     """Return the text that ``find_spec`` or one of ``also`` is called with; empty if none."""
     if not isinstance(node, ast.Call) or not node.args:
         return ""
-    name = ast.unparse(node.func).rpartition(".")[2]
-    first = node.args[0]
-    is_text = isinstance(first, ast.Constant) and isinstance(first.value, str)
-    return str(first.value) if is_text and name in {"find_spec", *also} else ""  # type: ignore[attr-defined]
+    return _text_of(node.args[0], {}) if called_name(node) in {"find_spec", *also} else ""
 
 
 def _assigned(statements: list[ast.stmt]) -> set[str]:
@@ -84,7 +79,7 @@ def _assigned(statements: list[ast.stmt]) -> set[str]:
     found = set()
     for node in (n for statement in statements for n in ast.walk(statement)):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            found |= names_in([node.value])
+            found |= names_in(node.value)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
     return found
@@ -101,14 +96,12 @@ def programs(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[tuple[str, fr
         for call in ast.walk(value) if value is not None else (node,):
             if not isinstance(call, ast.Call) or not call.args:
                 continue
-            if ast.unparse(call.func) in {"shutil.which", "which"} and (
-                program := _text_of(call.args[0], texts)
-            ):
+            if called_name(call) == "which" and (program := _text_of(call.args[0], texts)):
                 yield program, held
 
 
-def variables(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """Yield each variable of the environment that ``scope`` reads, with its line."""
+def variables(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[str]:
+    """Yield each variable of the environment that ``scope`` reads."""
     for node in ast.walk(scope):
         asked: ast.expr | None = None
         if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in _READS:
@@ -116,7 +109,7 @@ def variables(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[tuple[str, i
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             asked = node.slice if ast.unparse(node.value) in _ENVIRONS else None
         if asked is not None and (name := _text_of(asked, texts)):
-            yield name, node.lineno  # type: ignore[attr-defined]
+            yield name
 
 
 def constants(module: ast.AST) -> dict[str, str]:
@@ -146,16 +139,17 @@ def names_deciding(function: ast.AST, line: int) -> set[str]:
             found.append(node.test)
         elif isinstance(node, ast.stmt) and spans(node, line) and not _holds_others(node):
             found.append(node)
-    return names_in(found)
+    return {name for node in found for name in names_in(node)}
 
 
 def _holds_others(node: ast.stmt) -> bool:
     return isinstance(node, (FunctionNode, ast.ClassDef)) or bool(getattr(node, "body", ()))
 
 
-def names_in(nodes: list[ast.AST]) -> set[str]:
-    """Return the plain names that ``nodes`` mention."""
-    return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
+def called_name(call: ast.Call) -> str:
+    """Return the name by which ``call`` calls, without what stands before it; empty if none."""
+    called = call.func
+    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
 
 
 def makes_sets(scope: ast.AST) -> bool:

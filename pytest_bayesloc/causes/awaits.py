@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.causes.asked import called_name
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.source import nodes_inside
 
@@ -75,13 +76,9 @@ def _dropped(scope: ast.AST, name: str, *, is_test: bool) -> Iterator[ast.Call]:
         id(part)
         for node in inside
         if isinstance(node, (ast.Await, ast.Return, ast.Yield))
-        or (isinstance(node, ast.Call) and not _is_call_of(node, name))
+        or (isinstance(node, ast.Call) and called_name(node) != name)
         for part in ast.walk(node)
     }
     for node in inside:
-        if isinstance(node, ast.Call) and _is_call_of(node, name) and id(node) not in kept:
+        if isinstance(node, ast.Call) and called_name(node) == name and id(node) not in kept:
             yield node
-
-
-def _is_call_of(call: ast.Call, name: str) -> bool:
-    return ast.unparse(call.func).rpartition(".")[2] == name

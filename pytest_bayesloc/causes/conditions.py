@@ -16,7 +16,7 @@ from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from pytest_bayesloc.domain.failure import Failure
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 WORDS = re.compile(
     r"\b(?:now|today|utcnow|time|localtime|gmtime|strftime|fromtimestamp|astimezone|mktime"
     r"|random|shuffle|sample|choices?|randint|uniform|uuid4|secrets|listdir|scandir|iterdir|r?glob"
-    r"|walk|subprocess|which|Popen|connect|urlopen|HTTPS?Connection|requests|exists|read|open|read_text|write_text|Path|environ|getenv|locale|sleep|wait|wait_for|timeout|join"
+    r"|walk|subprocess|which|Popen|connect|urlopen|HTTPS?Connection|requests|exists|read|open"
+    r"|read_text|write_text|Path|environ|getenv|locale|sleep|wait|wait_for|timeout|join"
     r"|Thread|submit|create_task|gather|ThreadPoolExecutor)\b"
 )
 DAY_S = 86_400.0
@@ -110,7 +111,6 @@ class ConditionSearch:
         self._around = around
         self._clock = clock
         self._deadline = deadline
-        self._readers: Mapping[str, Sequence[Reader]] = {}
         self.is_steady = True
         self.readers: Mapping[str, Sequence[Reader]] = {}
         self._read_order: Sequence[Reader] = ()  # of sets, in the last re-run
@@ -125,19 +125,9 @@ class ConditionSearch:
         if (self._clock() - started) * N_RERUNS > self._left_s():
             return None  # it takes too long
         self.readers = self._runner.readers(self._test, limit_s=self._limit_s())
-        self._readers = self.readers
         if self.is_steady and VARYING & {*self.readers}:  # it may have failed by chance
             self.is_steady = self._fails_each_time(N_RACES)
-        if self.is_steady:
-            ways: tuple[Callable[[], Decided | None], ...] = (
-                *(self._other_clock, self._other_zone, self._other_listing, self._other_folder),
-                *(self._other_variable, self._other_seed, self._longer_waits, self._other_locale),
-            )
-        else:
-            ways = (
-                *(self._failing_seed, self._failing_delay, self._failing_wait),
-                *(self._failing_switch,),
-            )
+        ways = self._of_steady() if self.is_steady else self._of_flaky()
         found = next((found for way in ways if (found := way()) is not None), None)
         if found is None and has_sets:
             found = self._other_order(Verdict.PASS if self.is_steady else Verdict.FAIL)
@@ -150,9 +140,11 @@ class ConditionSearch:
 
     # -- of a steady failure
 
+    def _of_steady(self) -> Iterator[Callable[[], Decided | None]]:
+        yield from (self._other_clock, self._other_zone, self._other_listing, self._other_folder)
+        yield from (self._other_variable, self._other_seed, self._longer_waits, self._other_locale)
+
     def _other_clock(self) -> Decided | None:
-        if "clock" not in self._readers:
-            return None
         found = self._passing("clock", OFFSETS, CauseKind.CLOCK, "")
         return found and replace(found, seen=self._times(found.condition))
 
@@ -166,7 +158,7 @@ class ConditionSearch:
         current = self._around.variables.get("TZ", "")
         zones = [zone for zone in ZONES if zone != current]
         found = self._passing("time-zone", zones, CauseKind.TIME_ZONE, "TZ is {}")
-        if found is None and "time-zone" in self._readers:
+        if found is None and "time-zone" in self.readers:
             found = self._in_environment({"TZ": zones[0]}, CauseKind.TIME_ZONE, "time-zone")
         return found
 
@@ -178,19 +170,19 @@ class ConditionSearch:
     def _other_folder(self) -> Decided | None:
         if self._around.folder == self._around.rootdir:
             return None
-        self._readers = {"folder": (), **self._readers}
         folders, kind = (self._around.rootdir,), CauseKind.WORKING_DIRECTORY
-        return self._passing("folder", folders, kind, "tests start in the project's folder")
+        words, readers = "tests start in the project's folder", self.readers.get("folder", ())
+        return self._passing("folder", folders, kind, words, readers)
 
     def _other_variable(self) -> Decided | None:
-        for asked in list(self._readers):
+        words, kind = "{} is not set", CauseKind.VARIABLE
+        for asked, readers in self.readers.items():
             name = asked.removeprefix("variable:")
-            if name != asked and name in self._around.variables and not _USUAL.match(name):
-                readers = {**self._readers, "variable": self._readers[asked]}
-                self._readers = readers
-                found = self._passing("variable", (name,), CauseKind.VARIABLE, "{} is not set")
-                if found is not None:
-                    return found
+            is_set = name != asked and name in self._around.variables
+            if not is_set or _USUAL.match(name):
+                continue
+            if found := self._passing("variable", (name,), kind, words, readers):
+                return found
         return None
 
     def _other_seed(self) -> Decided | None:
@@ -209,7 +201,7 @@ class ConditionSearch:
         if is_usual and self._around.encoding.lower().replace("-", "") == "utf8":
             return None
         usual = {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
-        name = "set-locale" if "set-locale" in self._readers else "locale"
+        name = "set-locale" if "set-locale" in self.readers else "locale"
         return self._in_environment(usual, CauseKind.LOCALE, name)
 
     def _in_environment(
@@ -220,26 +212,36 @@ class ConditionSearch:
         if any(end is not Verdict.PASS for end in ends):
             return None
         said = " and ".join(f"{name}={value}" for name, value in variables.items())
-        readers = self._readers.get(reader, ())
+        readers = self.readers.get(reader, ())
         return Decided(kind=kind, seen=f"passes where {said}", readers=readers)
 
     def _passing(
-        self, name: str, values: Sequence[object], kind: CauseKind, words: str
+        self,
+        name: str,
+        values: Sequence[object],
+        kind: CauseKind,
+        words: str,
+        readers: Sequence[Reader] | None = None,
     ) -> Decided | None:
-        """Return the first value of a condition that the code reads under which the test passes."""
-        if name not in self._readers:
-            return None
-        for value in values:
+        """Return the first value of a condition under which the test passes.
+
+        The ``readers`` are those of ``name``; where there are none, it is not tried.
+        """
+        readers = self.readers.get(name) if readers is None else readers
+        for value in values if readers is not None else ():
             if all(self._end_of((name, value)) is Verdict.PASS for _ in range(N_AGREEING)):
-                seen = f"passes if {words.format(value)}"
-                readers = self._readers[name]
-                return Decided(kind=kind, seen=seen, condition=(name, value), readers=readers)
+                seen, condition = f"passes if {words.format(value)}", (name, value)
+                return Decided(kind=kind, seen=seen, condition=condition, readers=readers or ())
         return None
 
     # -- of a failure that comes and goes
 
+    def _of_flaky(self) -> Iterator[Callable[[], Decided | None]]:
+        yield from (self._failing_seed, self._failing_delay)
+        yield from (self._failing_wait, self._failing_switch)
+
     def _failing_seed(self) -> Decided | None:
-        readers = self._readers.get("random")
+        readers = self.readers.get("random")
         if readers is None:
             return None
         failing = [n for n in range(N_SEEDS) if self._fails(self._under(("random", n)))]
@@ -250,7 +252,7 @@ class ConditionSearch:
         return Decided(kind=CauseKind.RANDOM, seen=seen, readers=readers)
 
     def _failing_wait(self) -> Decided | None:
-        readers = self._readers.get("waiting")
+        readers = self.readers.get("waiting")
         if readers is None:
             return None
         for condition, words in (
@@ -271,7 +273,8 @@ class ConditionSearch:
 
         A test that waits too short a time would pass if it waited longer: it is none of these.
         """
-        places = {(file, first, name): line for file, line, first, name in self._in_threads()}
+        in_threads = self.readers.get("in-thread", ())
+        places = {(file, first, name): line for file, line, first, name in in_threads}
         for (file, first, name), line in list(places.items())[:MAX_DELAYED]:
             delayed = ("delaying", (first, name, file))
             if self._often(delayed) and self._often(("delaying", (first, name, file, LONGER))):
@@ -283,16 +286,13 @@ class ConditionSearch:
                 )
         return None
 
-    def _in_threads(self) -> Sequence[Reader]:
-        return self._readers.get("in-thread", ())
-
     def _often(self, condition: Condition) -> bool:
         """Say whether the test fails under a condition in nearly each of some runs."""
         n_failed = sum(self._fails(self._under(condition)) for _ in range(N_DELAYED))
         return n_failed >= N_DELAYED - 1
 
     def _failing_switch(self) -> Decided | None:
-        readers = self._readers.get("threads")
+        readers = self.readers.get("threads")
         if readers is None:
             return None
         often, seldom = (
@@ -313,7 +313,7 @@ class ConditionSearch:
             return None
         seen = f"fails in {n_failed} of {N_RACES} runs of the same code"
         for name, kind in (("random", CauseKind.RANDOM), ("threads", CauseKind.RACE)):
-            if readers := self._readers.get(name):
+            if readers := self.readers.get(name):
                 return Decided(kind=kind, seen=seen, readers=readers)
         return Decided(kind=CauseKind.CHANCE, seen=seen)
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,6 @@ from pytest_bayesloc.causes.asked import (
     Optional,
     constants,
     names_deciding,
-    names_in,
     optional_packages,
     programs,
     variables,
@@ -30,6 +29,8 @@ from pytest_bayesloc.causes.asked import (
 from pytest_bayesloc.causes.versions import other_version
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.failure import Frame
+from pytest_bayesloc.domain.source import imported_from, unit_of_frame
+from pytest_bayesloc.ranking.evidence.provenance import names_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -143,6 +144,10 @@ class EnvironmentCauses:
     def __init__(self, sources: Sources, machine: Machine) -> None:
         self._sources = sources
         self._machine = machine
+        # Asked for each frame of each failure.
+        self._optional = cache(self._read_optional)
+        self._known_to = cache(self._read_known)
+        self._programs = cache(self._read_programs)
 
     def asked_in_vain(
         self,
@@ -257,7 +262,7 @@ class EnvironmentCauses:
             unit = self._unit(frame)
             if unit is None:
                 continue
-            near, every = names_deciding(unit.node, frame.line), names_in([unit.node])
+            near, every = names_deciding(unit.node, frame.line), names_in(unit.node)
             for file, optional in self._known_to(frame.file):
                 is_told = _mentions(failure.message, optional.package)
                 if optional.names & (every if is_told else near):
@@ -274,25 +279,26 @@ class EnvironmentCauses:
             state=package,
         )
 
-    def _known_to(self, file: str) -> Iterator[tuple[str, Optional]]:
-        """Yield what ``file`` can do without, then what files that it imports from can."""
-        yield from ((file, optional) for optional in self._optional(file))
+    def _read_known(self, file: str) -> list[tuple[str, Optional]]:
+        """List what ``file`` can do without, then what files that it imports from can."""
+        found = [(file, optional) for optional in self._optional(file)]
         source = self._sources.map(file)
-        for node in [] if source is None else ast.walk(source.module.node):
-            if isinstance(node, ast.ImportFrom):
-                yield from self._of_import(file, node)
+        if source is not None:
+            for node in ast.walk(source.module.node):
+                if isinstance(node, ast.ImportFrom):
+                    found += self._of_import(source.module.location.package, node)
+        return found
 
-    def _of_import(self, file: str, node: ast.ImportFrom) -> Iterator[tuple[str, Optional]]:
-        parts = Path(file).with_suffix("").parts[: -node.level] if node.level else ()
-        body = self._sources.module(".".join([*parts, *filter(None, [node.module])]))
+    def _of_import(self, package: str, node: ast.ImportFrom) -> Iterator[tuple[str, Optional]]:
+        body = self._sources.module(imported_from(node, package))
         known = {alias.name: alias.asname or alias.name for alias in node.names}
         if body is None:
             return
-        for package, line, names in self._optional(body.file):
-            if own := frozenset(known[name] for name in names if name in known):
-                yield body.file, Optional(package, line, own)
+        for optional in self._optional(body.file):
+            if own := frozenset(known[name] for name in optional.names if name in known):
+                yield body.file, optional._replace(names=own)
 
-    def _optional(self, file: str) -> list[Optional]:
+    def _read_optional(self, file: str) -> list[Optional]:
         """List the packages that ``file`` can do without, and that are not there."""
         source = self._sources.map(file)
         found = [] if source is None else optional_packages(source.module.node)
@@ -376,18 +382,21 @@ class EnvironmentCauses:
     def _not_found(self, failure: Failure) -> str:
         """Return the command that ``shutil.which`` looked for in vain, right around a failure."""
         for frame in self._own_frames(failure):
-            source, unit = self._sources.map(frame.file), self._unit(frame)
-            if source is None or unit is None:
+            unit = self._unit(frame)
+            if unit is None:
                 continue
-            module = source.module.node
-            found = (*programs(unit.node, constants(module)), *programs(module, constants(module)))
-            for program, names in found:
+            for program, names in self._programs(frame.file):
                 is_told = _mentions(failure.message, program)
                 if not self._machine.find_program(program) and (
                     is_told or names & names_deciding(unit.node, frame.line)
                 ):
                     return program
         return ""
+
+    def _read_programs(self, file: str) -> list[tuple[str, frozenset[str]]]:
+        source = self._sources.map(file)
+        module = None if source is None else source.module.node
+        return [] if module is None else list(programs(module, constants(module)))
 
     # -- variables
 
@@ -420,7 +429,7 @@ class EnvironmentCauses:
         source, unit = self._sources.map(frame.file), self._unit(frame)
         if source is None or unit is None:
             return ""
-        read = (name for name, _ in variables(unit.node, constants(source.module.node)))
+        read = variables(unit.node, constants(source.module.node))
         return next((name for name in read if _mentions(failure.message, name)), "")
 
     # -- files and services
@@ -510,8 +519,7 @@ class EnvironmentCauses:
         return [frame for frame in failure.every_frame if frame.in_app][::-1]
 
     def _unit(self, frame: Frame) -> Unit | None:
-        source = self._sources.map(frame.file)
-        return None if source is None else source.unit_of_code(frame.first_line, frame.name)
+        return unit_of_frame(frame, self._sources.map)
 
     def _cause(
         self, kind: CauseKind, text: str, advice: str, frame: Frame, state: str = ""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import PurePosixPath
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.cause import Cause, CauseKind
-from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.source import FunctionNode, imported_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,7 +75,7 @@ class MockCauses:
         for file in dict.fromkeys(where.file for where in functions):
             own = [where for where in functions if where.file == file]
             if name := self._imported_as(file, patch, own):
-                right = f"{_dotted(file)}.{name}"
+                right = f"{own[0].module}.{name}"
                 test = failure.node_id.rpartition("::")[2]
                 return Cause(
                     kind=CauseKind.MOCK,
@@ -93,7 +93,9 @@ class MockCauses:
         source = self._sources.map(file)
         body = getattr(source.module.node, "body", ()) if source is not None else ()
         for node in body:
-            if not isinstance(node, ast.ImportFrom) or _module(file, node) != patch.owner:
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            if imported_from(node, functions[0].package) != patch.owner:
                 continue
             for alias in node.names:
                 name = alias.asname or alias.name
@@ -182,6 +184,7 @@ def _replaced(call: ast.Call, modules: dict[str, str]) -> tuple[str, str] | None
     return None
 
 
+@lru_cache(maxsize=16)  # asked for each test of a file
 def _modules(module: ast.AST) -> dict[str, str]:
     """Return what names of a test file may be modules, dotted."""
     found = {}
@@ -193,20 +196,3 @@ def _modules(module: ast.AST) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.update({a.asname or a.name: f"{node.module}.{a.name}" for a in node.names})
     return found
-
-
-def _module(file: str, node: ast.ImportFrom) -> str:
-    """Return the dotted name of the module that ``node``, of ``file``, imports from."""
-    if not node.level:
-        return node.module or ""
-    package = _dotted(file).split(".")
-    is_package = PurePosixPath(file).name == "__init__.py"
-    keep = len(package) - node.level + is_package
-    return ".".join([*package[:keep], *filter(None, [node.module])])
-
-
-def _dotted(file: str) -> str:
-    """Return the name under which ``file`` is imported, as far as its path tells."""
-    path = PurePosixPath(file).with_suffix("")
-    parts = path.parts[1:] if path.parts[0] == "src" else path.parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

@@ -72,8 +72,8 @@ class OrderSearch:
         if all(self._after(()).verdict is Verdict.PASS for _ in range(N_AGREEING)):
             return ()
         found = minimal(others, self._passes)
-        agreeing = (*(self._passes(found) for _ in range(N_AGREEING - 1)),)
-        return tuple(found) if all(agreeing) and self.is_steady() else None
+        is_sure = all(self._passes(found) for _ in range(N_AGREEING - 1)) and self.is_steady()
+        return tuple(found) if is_sure else None
 
     def is_steady(self) -> bool:
         """Say whether the test fails each time when it runs alone."""

@@ -47,6 +47,12 @@ class Location:
         return ".".join(parts)
 
     @property
+    def package(self) -> str:
+        """Dotted name of the package that its file is in; of an ``__init__.py`` its own."""
+        is_package = PurePosixPath(self.file).name == "__init__.py"
+        return self.module if is_package else self.module.rpartition(".")[0]
+
+    @property
     def fqn(self) -> str:
         """Fully qualified name: module and qualified name."""
         return self.module if self.qualname == MODULE else f"{self.module}.{self.qualname}"

@@ -115,6 +115,18 @@ def nodes_inside(scope: ast.AST) -> Iterator[ast.AST]:
             pending += ast.iter_child_nodes(node)
 
 
+def imported_from(statement: ast.ImportFrom, package: str) -> str:
+    """The dotted name of the module that a statement imports from.
+
+    Args:
+        statement: One that may be relative.
+        package: That it starts from then.
+    """
+    parts = package.split(".") if package else []
+    kept = parts[: len(parts) + 1 - statement.level] if statement.level else []
+    return ".".join((*kept, *([statement.module] if statement.module else [])))
+
+
 def first_line(statement: ast.stmt) -> int:
     """The first line of ``statement``, that of its first decorator if it has any."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])

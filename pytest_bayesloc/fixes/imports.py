@@ -7,7 +7,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, lines_of, tree_of
+from pytest_bayesloc.domain.source import (
+    FORMATTED,
+    FunctionNode,
+    imported_from,
+    lines_of,
+    tree_of,
+)
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.syntax import (
     Text,
@@ -213,7 +219,7 @@ def loaded_by(code: ast.Module | Import, package: str) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = _absolute(node, package)
+            base = imported_from(node, package)
             yield from (f"{base}.{alias.name}" for alias in node.names)
             yield base
         elif not isinstance(node, FunctionNode) and not _is_for_checkers(node):
@@ -221,13 +227,6 @@ def loaded_by(code: ast.Module | Import, package: str) -> Iterator[str]:
 
 
 _BLOCKS = (ast.stmt, ast.ExceptHandler)
-
-
-def _absolute(statement: ast.ImportFrom, package: str) -> str:
-    """Return the dotted name of the module that a statement imports from."""
-    parts = package.split(".") if package else []
-    kept = parts[: len(parts) + 1 - statement.level] if statement.level else []
-    return ".".join((*kept, *([statement.module] if statement.module else [])))
 
 
 def _is_for_checkers(node: ast.AST) -> bool:

@@ -1,37 +1,24 @@
-"""Finds causes of failures beside mistakes in functions.
+"""Finds causes beside mistakes in functions that failures tell themselves, without any re-run.
 
-First what failures tell themselves, then the conditions that decide how tests end.
+Every red run imports this module, so it imports little.
 """
 
 from __future__ import annotations
 
-import locale
-import os
-import shlex
-from contextlib import closing, contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.causes.asked import makes_sets
 from pytest_bayesloc.causes.awaits import never_awaited
-from pytest_bayesloc.causes.conditions import WORDS, ConditionSearch, Surroundings, told
 from pytest_bayesloc.causes.environment import EnvironmentCauses, Machine
 from pytest_bayesloc.causes.mocks import MockCauses
-from pytest_bayesloc.domain.errors import BayeslocError
-from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.pipeline.execute import is_local, open_elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from pytest_bayesloc.domain.cause import Cause
     from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.domain.source import Unit
     from pytest_bayesloc.domain.spectrum import Spectrum
     from pytest_bayesloc.pipeline.context import Context
-    from pytest_bayesloc.ranking.case import Case
 
 
 MAX_FAILURES = 200  # whose causes are looked for
@@ -41,7 +28,7 @@ def with_causes(
     context: Context, spectrum: Spectrum, failures: Sequence[Failure]
 ) -> tuple[Failure, ...]:
     """Return ``failures`` with the causes that they and the code tell without any re-run."""
-    environment = _environment(context)
+    environment = environment_of(context)
     mocks = MockCauses(context.sources)
     unawaited = context.recorder.recorded.unawaited
 
@@ -63,76 +50,8 @@ def with_causes(
     return (*(replace(f, cause=cause_of(f)) for f in looked_at), *rest)
 
 
-def _environment(context: Context) -> EnvironmentCauses:
+def environment_of(context: Context) -> EnvironmentCauses:
+    """Return what finds out what is missing where this run's tests run."""
     folder = str(context.config.invocation_params.dir)
     machine = Machine(rootdir=str(context.rootdir), folder=folder)
     return EnvironmentCauses(context.sources, machine)
-
-
-# -- conditions
-
-SHARE = 0.3  # of the time of a group
-N_SUSPECTS = 8
-N_PASSING, LIMIT_S = 4, 5.0  # tests that pass, of which is asked what they ask for
-N_READ = 100  # functions whose text is read
-
-
-def explain_condition(
-    context: Context, case: Case, runner: Runner, limit_s: float, *, is_asked: bool = False
-) -> bool:
-    """Say whether a condition decides how the first test of ``case`` ends, and add it.
-
-    Unless it ``is_asked``, nothing is run again where the code that the tests execute speaks of no
-    condition, and makes no sets.
-    """
-    if case.cause is not None or not is_local(context):
-        return False
-    units = list(_executed(context, case))
-    has_sets = any(makes_sets(unit.node) for unit in units)
-    texts = (context.sources.own_text(unit.location) for unit in units)
-    if not (is_asked or has_sets or any(map(WORDS.search, texts))):
-        return False
-    search = _search(context, case, runner, limit_s)
-    try:
-        found = search.decided(has_sets=has_sets)
-        if found is not None:
-            test = case.failures[0].node_id
-            command = shlex.join(["pytest", test])
-            case.cause = told(found, test, context.sources, command)
-        elif search.is_steady and search.readers:
-            suspects = [where for where, _ in case.belief.top(N_SUSPECTS)]
-            near = case.neighbours()[:N_PASSING]
-            passing = {name for n in near for name in runner.readers(n, limit_s=LIMIT_S)}
-            case.cause = _environment(context).asked_in_vain(search.readers, passing, suspects)
-    except BayeslocError as error:
-        context.note(str(error))
-    return case.cause is not None
-
-
-def _search(context: Context, case: Case, runner: Runner, limit_s: float) -> ConditionSearch:
-    failure = case.failures[0]
-    around = Surroundings(
-        rootdir=str(context.rootdir),
-        folder=str(context.config.invocation_params.dir),
-        variables=os.environ,
-        encoding=locale.getpreferredencoding(do_setlocale=False),
-        elsewhere=partial(_elsewhere, context, [failure.node_id]),
-    )
-    return ConditionSearch(runner, failure, around, monotonic, monotonic() + limit_s)
-
-
-@contextmanager
-def _elsewhere(
-    context: Context, tests: Sequence[str], variables: Mapping[str, str]
-) -> Iterator[Runner]:
-    with closing(open_elsewhere(context, tests, variables)) as pool:
-        yield pool.first
-
-
-def _executed(context: Context, case: Case) -> Iterator[Unit]:
-    """Yield what the failing tests execute, the likeliest first, and the first test itself."""
-    places = dict.fromkeys(where for where, _ in case.belief.top(N_READ))
-    places |= dict.fromkeys(where for f in case.failures[:1] for where in f.test_locations)
-    for where in places:
-        if (found := context.sources.unit(where)) is not None:
-            yield found[1]

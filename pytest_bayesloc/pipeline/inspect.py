@@ -24,7 +24,7 @@ from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.inspection.strategies.values import Constants, Returns
 from pytest_bayesloc.inspection.strategy import Limits
 from pytest_bayesloc.options.option import AUTO
-from pytest_bayesloc.pipeline.causes import SHARE, explain_condition
+from pytest_bayesloc.pipeline.conditions import SHARE, explain_condition
 from pytest_bayesloc.pipeline.execute import is_local, open_pool
 from pytest_bayesloc.pipeline.order import explain_missing, explain_order
 from pytest_bayesloc.pipeline.run_files import foreign_environment

@@ -296,7 +296,7 @@ class FaultView:
             yield self.advice, ""
         if cause.get("command"):
             yield "reproduce it", one_line(cause["command"])
-        for _, command in self.spoiled:
+        for _, command in self.spoiled if not cause else ():
             yield "reproduce it", command
         if self.rows:
             first, *rest = self.rows

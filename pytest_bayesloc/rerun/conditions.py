@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import FrameType
 
-RANDOM, CLOCK, TIME_ZONE, LISTING, FOLDER = "random", "clock", "time-zone", "listing", "folder"
-WAITING, SWITCHING, STARTING, VARIABLE = "waiting", "switching", "starting", "variable"
-DELAYING, DELAY_S = "delaying", 0.005  # a line
 SETS = "sets"  # another order of sets: see ``sets``
+DELAY_S = 0.005  # a line
 
 _time, _time_ns, _sleep = time.time, time.time_ns, time.sleep
 _date, _datetime = datetime.date, datetime.datetime
@@ -209,15 +207,11 @@ def _wait_longer(factor: float) -> None:
 
 def _slow_clock(factor: float) -> None:
     """Have the project's code see that less time has passed; what waits for it sees it all."""
-    for real in (time.monotonic, time.perf_counter):
-        own = partial(_slowed, real, real(), factor)
+    reals = (time.monotonic, time.perf_counter)
+    slowed = {real: partial(_slowed, real, real(), factor) for real in reals}
+    _replace(slowed, of_libraries=False)
+    for real, own in slowed.items():
         setattr(time, real.__name__, own)
-        for module in list(sys.modules.values()):
-            path = getattr(module, "__file__", None) or ""
-            if not path.startswith((_LIBRARY, sys.prefix)):
-                for variable, value in list(getattr(module, "__dict__", {}).items()):
-                    if value is real:
-                        vars(module)[variable] = own
     asyncio = sys.modules.get("asyncio")
     if asyncio is not None:
         asyncio.BaseEventLoop.time = lambda _: _monotonic()
@@ -284,11 +278,13 @@ def _start_late(seconds: float) -> None:
     threading.Thread.run = run  # type: ignore[method-assign]
 
 
-def _replace(others: dict[Any, Any]) -> None:
+def _replace(others: Mapping[Any, Any], *, of_libraries: bool = True) -> None:
     """Put other objects in the place of some, in the variables of all modules."""
     by_id = {id(real): other for real, other in others.items()}
     for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] in _OURS:
+        path = getattr(module, "__file__", None) or ""
+        is_library = path.startswith((_LIBRARY, sys.prefix))
+        if name.partition(".")[0] in _OURS or (is_library and not of_libraries):
             continue
         namespace: Any = getattr(module, "__dict__", None)
         for variable, value in list(namespace.items()) if type(namespace) is dict else ():
@@ -298,14 +294,14 @@ def _replace(others: dict[Any, Any]) -> None:
 
 _OURS = ("pytest_bayesloc", "_pytest", "pytest")
 _APPLY: dict[str, Callable[[Any], None]] = {
-    RANDOM: _seed,
-    CLOCK: _shift,
-    TIME_ZONE: _set_zone,
-    LISTING: _order,
-    FOLDER: os.chdir,
-    WAITING: _wait_longer,
-    SWITCHING: sys.setswitchinterval,
-    STARTING: _start_late,
-    VARIABLE: _unset,
-    DELAYING: _delay,
+    "random": _seed,
+    "clock": _shift,
+    "time-zone": _set_zone,
+    "listing": _order,
+    "folder": os.chdir,
+    "waiting": _wait_longer,
+    "switching": sys.setswitchinterval,
+    "starting": _start_late,
+    "variable": _unset,
+    "delaying": _delay,
 }

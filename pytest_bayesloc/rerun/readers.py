@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pytest_bayesloc.domain.inspection import Reader
+
 MAX_PLACES = 10  # of one condition
 MAX_DEPTH = 40  # frames between a call and the code that asks
 
@@ -45,10 +47,6 @@ _PYTHON = {
     ("zoneinfo", "*"): "time-zone",
 }  # fmt: skip
 
-#: A place: the project's file, the line, and first line and name of its code.
-Place = tuple[str, int, int, str]
-
-
 _OPENS = frozenset({"open", "os.listdir", "os.scandir"})
 _REACHES = frozenset({("socket", "connect"), ("_socket", "getaddrinfo"), ("socket", "getaddrinfo")})
 #: Methods of paths, and functions of ``os.path``, that look whether something is there.
@@ -76,7 +74,7 @@ class Readers:
 
     def __init__(self, name_of: Callable[[str], str]) -> None:
         self._name_of = name_of
-        self._found: dict[str, dict[Place, None]] = {}
+        self._found: dict[str, dict[Reader, None]] = {}
         self._before: Any = None
         self._is_on = False
         sys.addaudithook(self._audited)  # for good: this process ends with its tests
@@ -89,7 +87,7 @@ class Readers:
         threading.setprofile(self._saw)
         sys.setprofile(self._saw)
 
-    def stop(self) -> dict[str, list[Place]]:
+    def stop(self) -> dict[str, list[Reader]]:
         """End it and return the places, by the names of conditions."""
         sys.setprofile(self._before)
         threading.setprofile(self._before)
@@ -121,9 +119,10 @@ class Readers:
     def _note(self, names: str, frame: FrameType | None, *, own: bool = False) -> None:
         if not names or len(self._found) > MAX_NAMES:
             return
-        place = self._place(frame, 1 if own else MAX_DEPTH)
-        if place is None:
+        asking = own_frame(frame, self._name_of, 1 if own else MAX_DEPTH)
+        if asking is None:
             return
+        place = reader_at(asking, self._name_of)
         for condition in names.split(" "):
             places = self._found.setdefault(condition, {})
             if condition == "waiting":
@@ -131,16 +130,23 @@ class Readers:
             if len(places) < MAX_PLACES:
                 places[place] = None  # the last one to ask comes last
 
-    def _place(self, frame: FrameType | None, depth: int) -> Place | None:
-        for _ in range(depth):
-            if frame is None:
-                return None
-            code = frame.f_code
-            if file := self._name_of(code.co_filename):
-                name = getattr(code, "co_qualname", code.co_name)
-                return file, frame.f_lineno, code.co_firstlineno, name
-            frame = frame.f_back
-        return None
+
+def own_frame(
+    frame: FrameType | None, name_of: Callable[[str], str], depth: int = MAX_DEPTH
+) -> FrameType | None:
+    """Return the innermost of ``depth`` frames that is in a file of the project."""
+    for _ in range(depth):
+        if frame is None or name_of(frame.f_code.co_filename):
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def reader_at(frame: FrameType, name_of: Callable[[str], str]) -> Reader:
+    """Return the place that ``frame``, of the project, executes."""
+    code = frame.f_code
+    name = getattr(code, "co_qualname", code.co_name)
+    return name_of(code.co_filename), frame.f_lineno, code.co_firstlineno, name
 
 
 def _program(executable: Any, arguments: Any) -> str:  # noqa: ANN401 - as they were given

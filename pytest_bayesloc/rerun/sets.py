@@ -19,12 +19,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.source import compile_tree, parse
-from pytest_bayesloc.rerun.readers import MAX_DEPTH, Place
+from pytest_bayesloc.rerun.readers import own_frame, reader_at
 from pytest_bayesloc.rerun.swap import FunctionIndex, codes_in, key_of, swap_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import FrameType
+
+    from pytest_bayesloc.domain.inspection import Reader
 
 NAME = "__bayesloc_sets__"  # of ``builtins``, by which changed code reaches ``Shuffle``
 MAX_PLACES = 20
@@ -46,13 +48,13 @@ class Shuffle:
         self._seed = seed
         self._name_of = name_of
         self._only = only
-        self._places: dict[Place, None] = {}
+        self._places: dict[Reader, None] = {}
 
     def start(self) -> None:
         """Begin with a test."""
         self._places = {}
 
-    def stop(self) -> list[Place]:
+    def stop(self) -> list[Reader]:
         """End it and return who read the order of a set of two or more."""
         return list(self._places)
 
@@ -104,19 +106,11 @@ class Shuffle:
     def _key(self, item: object) -> bytes:
         return hashlib.blake2s(f"{self._seed} {item!r}".encode("utf-8", "replace")).digest()
 
-    def _reader(self, frame: FrameType | None) -> Place | None:
-        for _ in range(MAX_DEPTH):
-            if frame is None:
-                return None
-            code = frame.f_code
-            if file := self._name_of(code.co_filename):
-                while code.co_name.startswith("<") and frame.f_back is not None:
-                    frame = frame.f_back  # a comprehension is read where its function is
-                    code = frame.f_code
-                name = getattr(code, "co_qualname", code.co_name)
-                return file, frame.f_lineno, code.co_firstlineno, name
-            frame = frame.f_back
-        return None
+    def _reader(self, frame: FrameType | None) -> Reader | None:
+        own = own_frame(frame, self._name_of)
+        while own is not None and own.f_code.co_name.startswith("<") and own.f_back is not None:
+            own = own.f_back  # a comprehension is read where its function is
+        return None if own is None else reader_at(own, self._name_of)
 
 
 class _Shuffled:

@@ -108,12 +108,8 @@ class KeptState:
     def changes(self) -> dict[str, list[Change]]:
         """Return per variable the first parts that differ from what they were."""
         now = {name: _parts(place.value) for name, place in self._places()}
-        return {
-            name: list(
-                islice(_differing(self._parts.get(name, {}), now.get(name, {})), MAX_CHANGES)
-            )
-            for name in self._names
-        }
+        before = self._parts
+        return {name: _differing(before.get(name, {}), now.get(name, {})) for name in self._names}
 
     def restore(self) -> None:
         """Put all of them back as they were; what was not there goes."""
@@ -171,7 +167,7 @@ class SharedFixtures:
         for name, (definition, digest, parts) in self._made.items():
             result = definition.cached_result
             if result is not None and _digest(result[0]) != digest:
-                changed[name] = list(islice(_differing(parts, _parts(result[0])), MAX_CHANGES))
+                changed[name] = _differing(parts, _parts(result[0]))
         return changed
 
     def restore(self, names: Iterable[str], item: pytest.Item) -> None:
@@ -209,8 +205,8 @@ def _in_namespace(
         if type(value) is FunctionType:
             for held in ("__defaults__", "__kwdefaults__", "__dict__"):
                 if own := getattr(value, held):
-                    put = partial(_set_in_place, own)
-                    yield f"{prefix}.{name}.{held}", Place(own, put, lambda: None)
+                    # What it holds is put back in place.
+                    yield f"{prefix}.{name}.{held}", Place(own, lambda _: None, lambda: None)
         elif issubclass(type(value), type) and prefix.endswith(f"::{module}"):
             own = namespace_of(value)
             home = own.get("__module__")
@@ -229,10 +225,6 @@ def _in_module(namespace: Any, name: str) -> Place:  # noqa: ANN401 - of a modul
     return Place(
         namespace[name], partial(namespace.__setitem__, name), lambda: namespace.pop(name, None)
     )
-
-
-def _set_in_place(_held: object, _value: object) -> None:
-    """Do nothing: what a function holds was put back in place already."""
 
 
 def _foreign(name_of: NameOf) -> dict[str, str]:
@@ -487,12 +479,11 @@ def _parts(value: Any) -> dict[str, str]:  # noqa: ANN401 - any object
     return dict(parts_of(value))
 
 
-def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[Change]:
-    """Yield the parts that differ, the innermost of each path."""
+def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[Change]:
+    """Return the first parts that differ, the innermost of each path."""
     paths = [path for path in {**before, **now} if before.get(path) != now.get(path)]
-    for path in paths:
-        if not any(other != path and other.startswith(path) for other in paths):
-            yield path, before.get(path, ""), now.get(path, "")
+    inner = (p for p in paths if not any(other != p and other.startswith(p) for other in paths))
+    return [(p, before.get(p, ""), now.get(p, "")) for p in islice(inner, MAX_CHANGES)]
 
 
 def _digest(value: object) -> str:
