@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_bayesloc.domain.source import FunctionNode, spans
+from pytest_bayesloc.domain.source import FunctionNode, called_name, spans
 from pytest_bayesloc.ranking.evidence.provenance import names_in
 
 if TYPE_CHECKING:
@@ -144,12 +144,6 @@ def names_deciding(function: ast.AST, line: int) -> set[str]:
 
 def _holds_others(node: ast.stmt) -> bool:
     return isinstance(node, (FunctionNode, ast.ClassDef)) or bool(getattr(node, "body", ()))
-
-
-def called_name(call: ast.Call) -> str:
-    """Return the name by which ``call`` calls, without what stands before it; empty if none."""
-    called = call.func
-    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
 
 
 def makes_sets(scope: ast.AST) -> bool:

@@ -6,9 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.causes.asked import called_name
 from pytest_bayesloc.domain.cause import Cause, CauseKind
-from pytest_bayesloc.domain.source import nodes_inside
+from pytest_bayesloc.domain.source import called_name, nodes_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

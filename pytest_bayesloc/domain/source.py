@@ -127,6 +127,12 @@ def imported_from(statement: ast.ImportFrom, package: str) -> str:
     return ".".join((*kept, *([statement.module] if statement.module else [])))
 
 
+def called_name(call: ast.Call) -> str:
+    """Return the name by which ``call`` calls, without what stands before it; empty if none."""
+    called = call.func
+    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+
+
 def first_line(statement: ast.stmt) -> int:
     """The first line of ``statement``, that of its first decorator if it has any."""
     decorators: list[ast.expr] = getattr(statement, "decorator_list", [])

@@ -455,6 +455,13 @@ class Site(Text):
         self.function = function
         self.hints = hints or Hints()
 
+    def one_more(self, call: ast.Call, text: str, words: str) -> TextEdit:
+        """``text`` as one more argument of ``call``, the last one."""
+        at = self.end(call) - 1
+        before = self.between(self.start(call), at).rstrip()
+        comma = "" if before.endswith((",", "(")) else ", "
+        return self.insert(at, f"{comma}{text}", words, call.lineno)
+
     @cached_property
     def nodes(self) -> list[ast.AST]:
         """The nodes in its body, but in no function or class nested there."""

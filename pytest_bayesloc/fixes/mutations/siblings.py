@@ -34,12 +34,9 @@ def same_keyword(site: Site) -> Iterator[TextEdit]:
         is_open = None in known or any(isinstance(a, ast.Starred) for a in node.args)
         for keyword, text in () if is_open else given.get(_last_name(node), ()):
             if keyword not in known and names_in(ast.parse(text)) <= usable:
-                at = site.end(node) - 1
-                before = site.between(site.start(node), at).rstrip()
-                comma = "" if before.endswith((",", "(")) else ", "
                 said = f"{keyword}={text}"
                 words = f"`{said}` is passed to `{_last_name(node)}`, as elsewhere"
-                yield site.insert(at, f"{comma}{said}", words, node.lineno)
+                yield site.one_more(node, said, words)
 
 
 def _last_name(call: ast.Call) -> str:

@@ -133,11 +133,8 @@ def _passed(site: Site, name: str, first: int) -> Iterator[TextEdit]:
         ((call, f"{star}{name}") for call in unnamed[:N_CALLS]),
     )
     for call, text in texts:
-        at = site.end(call) - 1
-        before = site.between(site.start(call), at).rstrip()
-        comma = "" if before.endswith((",", "(")) else ", "
         words = f"`{text}`, which nothing used, is passed to `{brief(site.of(call.func))}`"
-        yield site.insert(at, f"{comma}{text}", words, call.lineno)
+        yield site.one_more(call, text, words)
 
 
 def _takes_more(call: ast.Call) -> bool:

@@ -14,7 +14,7 @@ from itertools import chain, zip_longest
 from string import Formatter
 from types import ModuleType
 
-from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.source import FunctionNode, called_name
 from pytest_bayesloc.fixes.side_effects import aliases
 from pytest_bayesloc.fixes.syntax import (
     BUILT_IN,
@@ -136,7 +136,7 @@ def similar_call(site: Site) -> Iterator[TextEdit]:
     """Call a method or function that does nearly the same."""
     for node in site.own(ast.Call):
         called = node.func
-        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        name = called_name(node)
         kin = dict.fromkeys(n for family in FAMILIES if name in family for n in family if n != name)
         if isinstance(called, ast.Attribute):
             kin = {n: None for n in kin if n not in TAKE_FLAGS or not node.args}
@@ -222,15 +222,10 @@ def add_argument(site: Site) -> Iterator[TextEdit]:
         passed = {ast.unparse(argument) for argument in node.args}
         wanted = [f"{n}={n}" for n in named.get(name, ()) if n in site.own_names]
         wanted += [other for other in site.own_names if other not in passed][:3]
-        at = site.end(node) - 1
-        has_any = bool(node.args or node.keywords)
-        ends = site.between(site.start(node), at).rstrip().endswith(",")
         for text in dict.fromkeys(wanted):
             if node.keywords and "=" not in text:
                 continue
-            written = f"{', ' if has_any and not ends else ''}{text}"
-            words = f"`{text}` is passed to `{name}`"
-            yield site.insert(at, written, words, node.lineno)
+            yield site.one_more(node, text, f"`{text}` is passed to `{name}`")
 
 
 @lru_cache(maxsize=16)
@@ -368,13 +363,10 @@ def other_flag(site: Site) -> Iterator[TextEdit]:
         given = {keyword.arg for keyword in node.keywords}
         name = dotted(node.func).rpartition(".")[2]
         flags = own.get(name) or _flags_of(_called(site, node))
-        at = site.end(node) - 1
-        before = site.between(site.start(node), at).rstrip()
-        comma = "" if before.endswith((",", "(")) else ", "
         for flag, value in flags.items() if None not in given else ():
             if flag not in given:
                 text = f"{flag}={not value}"
-                yield site.insert(at, f"{comma}{text}", f"`{text}` is passed", node.lineno)
+                yield site.one_more(node, text, f"`{text}` is passed")
 
 
 @lru_cache(maxsize=16)
