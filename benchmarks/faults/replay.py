@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.evidence import Evidence, Outcome
     from pytest_bayesloc.domain.inspection import Change, InspectionPatch, Reader
     from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.domain.recording import AskedPattern, HandledError, ValueFlow
+    from pytest_bayesloc.domain.recording import AskedPattern, HandledError, Sample, ValueFlow
+    from pytest_bayesloc.domain.source import Unit
     from pytest_bayesloc.inspection.strategy import Budget
 
     Json = Mapping[str, Any]
@@ -292,6 +293,16 @@ class _Fails:
     ) -> Mapping[str, tuple[AskedPattern, ...]]:
         del tests, limit_s
         return {}
+
+    def samples(
+        self,
+        tests: Sequence[str],
+        points: Sequence[tuple[Unit, Sequence[tuple[int, int]]]],
+        *,
+        limit_s: float,
+    ) -> Sequence[Sample]:
+        del tests, points, limit_s
+        return ()
 
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:
         del tests, limit_s

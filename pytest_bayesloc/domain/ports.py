@@ -22,7 +22,14 @@ if TYPE_CHECKING:
         TestRun,
     )
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.recording import AskedPattern, HandledError, Recording, ValueFlow
+    from pytest_bayesloc.domain.recording import (
+        AskedPattern,
+        HandledError,
+        Recording,
+        Sample,
+        ValueFlow,
+    )
+    from pytest_bayesloc.domain.source import Unit
 
 T = TypeVar("T")
 
@@ -206,6 +213,24 @@ class Runner(Protocol):
         """Run ``tests`` as they are; return what regular expressions were asked in each that ended.
 
         Nothing is known where patterns are not watched.
+        """
+
+    def samples(
+        self,
+        tests: Sequence[str],
+        points: Sequence[tuple[Unit, Sequence[tuple[int, int]]]],
+        *,
+        limit_s: float,
+    ) -> Sequence[Sample]:
+        """Run ``tests`` as they are and note the values at points of functions.
+
+        Args:
+            tests: Node ids.
+            points: Functions, each with first and last lines of statements or conditions.
+            limit_s: Wall seconds.
+
+        Returns:
+            The different ones of all tests, capped.
         """
 
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:

@@ -60,6 +60,24 @@ class Call:
     raised: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """The values at a point of a function, just before it was executed.
+
+    Attributes:
+        point: First and last line of the statement or condition.
+        then: The next line outside of these; 0 if the function ended.
+        values: By expression: variables, and attributes of what they hold.
+        classes: Of what is no plain value, the names of its class and of those that it inherits.
+    """
+
+    location: Location
+    point: tuple[int, int]
+    then: int
+    values: Mapping[str, Value]
+    classes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
 #: The name of a method of a compiled pattern, and its arguments: texts and numbers.
 MatchCall: TypeAlias = "tuple[str, tuple[str | int, ...]]"
 

@@ -13,6 +13,8 @@ from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, TestRun
 from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import Runner
+from pytest_bayesloc.domain.recording import Sample
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, map_of, tree_of
 from pytest_bayesloc.fixes.check import (
     ADD_ENTRY,
@@ -35,6 +37,7 @@ from pytest_bayesloc.fixes.mutations.constants import (
     used_by,
     values_of,
 )
+from pytest_bayesloc.fixes.mutations.predicates import points_of
 from pytest_bayesloc.fixes.mutations.siblings import entry_edits
 from pytest_bayesloc.fixes.plausibility import by_chance
 from pytest_bayesloc.fixes.side_effects import reaches_out
@@ -46,9 +49,11 @@ from pytest_bayesloc.spectrum.sources import FileKind, Sources
 N_OF_CONSTANTS = 2  # suspects: most of their constants take a process of its own
 N_OF_ENTRIES = 12  # of the tables of one suspect, most of which take a process of their own
 N_EDITS = 400  # of one function
+N_SAMPLED = 40  # passing tests whose values at points are noted
 FITTING = 1 / 8  # P(a constant is the one to change, if its user seems faulty): of 45 tries 6 were
 _UNITTEST = re.compile(r"(?:AssertionError: )?(.+) != (.+)")  # of ``assertEqual``
 _CALLED = re.compile(r"(\w+)\(")
+_NOT_RAISED = re.compile("DID NOT RAISE|not raised")  # of pytest, of unittest
 
 
 def taken_back(case: Case) -> Iterator[Candidate]:
@@ -118,16 +123,42 @@ def inspected_by(finding: Finding) -> Iterator[Candidate]:
         )
 
 
-def mutated(case: Case, sources: Sources, never_edited: Collection[str]) -> Iterator[Candidate]:
-    """Mutations of the likeliest suspects, with their chances."""
+def mutated(
+    case: Case, sources: Sources, never_edited: Collection[str], runner: Runner, limit_s: float
+) -> Iterator[Candidate]:
+    """Yields mutations of the likeliest suspects, with their chances.
+
+    Args:
+        case: The group of failing tests.
+        sources: The project's files.
+        never_edited: Calls of functions that are left alone.
+        runner: Runs tests once more, to note the values at points of the suspects.
+        limit_s: Wall seconds for that.
+    """
     differ = [pair for said in _said(case, sources) for pair in differences(*said)]
-    for target in case.targets()[:N_SUSPECTS]:
-        found = sources.unit(target)
-        if found is None or reaches_out(*found, never_edited):
-            continue
-        hints = _hints(case, target, differ)
-        made = _mutations(*found, case.near.suspiciousness(target), hints)
+    targets = case.targets()[:N_SUSPECTS]
+    known = {target: sources.unit(target) for target in targets}
+    found = {
+        target: unit
+        for target, unit in known.items()
+        if unit is not None and not reaches_out(*unit, never_edited)
+    }
+    sampled = _sampled(case, [unit for _, unit in found.values()], runner, limit_s)
+    for target, unit in found.items():
+        failing, passing = ([s for s in own if s.location == target] for own in sampled)
+        hints = replace(_hints(case, target, differ), failing=failing, passing=passing)
+        made = _mutations(*unit, case.near.suspiciousness(target), hints)
         yield from by_chance(made, case.belief.p(target))
+
+
+def _sampled(
+    case: Case, units: Sequence[Unit], runner: Runner, limit_s: float
+) -> tuple[Sequence[Sample], Sequence[Sample]]:
+    """Return the values at points of functions in failing tests, and in passing ones near them."""
+    points = [(u, points_of(u.node)) for u in units if isinstance(u.node, FunctionNode)]
+    near = case.near.union([u.location for u, _ in points], each=N_SAMPLED, at_most=N_SAMPLED)
+    failing = runner.samples(case.failing[:MAX_FAILURES], points, limit_s=limit_s / 2)
+    return failing, runner.samples(near, points, limit_s=limit_s / 2) if failing else ()
 
 
 def _said(case: Case, sources: Sources) -> Iterator[tuple[str, str, str]]:
@@ -141,12 +172,13 @@ def _said(case: Case, sources: Sources) -> Iterator[tuple[str, str, str]]:
 def _hints(case: Case, target: Location, differ: Sequence[tuple[object, object]]) -> Hints:
     """Return what the failing tests say of ``target``."""
     lines = range(target.start_line, target.end_line + 1)
+    is_lenient = any(_NOT_RAISED.search(failure.message) for failure in case.failures)
     for failure in case.failures:
         passed = [f.line for f in failure.frames if f.file == target.file and f.line in lines]
         if passed and failure.node_id in case.failing:
             name = failure.exc_type.rpartition(".")[2]
-            return Hints(error=name, line=passed[-1], sides=differ)
-    return Hints(sides=differ)
+            return Hints(error=name, line=passed[-1], sides=differ, is_lenient=is_lenient)
+    return Hints(sides=differ, is_lenient=is_lenient)
 
 
 def edits_after(
@@ -191,6 +223,7 @@ def _mutations(
     for name, edit, text in islice(made, N_EDITS):
         yield Candidate(
             tools=(name,),
+            weight=edit.weight,
             stage=EDIT,
             file=target.file,
             before=source.text,

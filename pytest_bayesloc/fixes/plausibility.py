@@ -68,11 +68,12 @@ WEIGHTS: Mapping[str, float] = {
     "move-in": 0.3,
     "move-out": 0.3,
     "convert": 0.15,
-    "add-guard": 0.15,
     "convert-to-expected": 1.0,
     "exchange-characters": 0.3,  # made to fit the test
     "other-kind": 1.0,
     "catch-error": 1.0,
+    "add-clause": 0.7,
+    "guard-case": 0.7,
     "compare-with-none": 0.5,
     "compare-text": 0.3,
     "accept-more": 0.3,

@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import TypeAlias, TypeVar
 
+from pytest_bayesloc.domain.recording import Sample
 from pytest_bayesloc.domain.source import (
     FILLED,
     FORMATTED,
@@ -31,6 +32,7 @@ SIMILAR = 0.6  # of difflib: one letter in three, two in six
 COMPARED = re.compile(r"^(?:AssertionError: )?assert (.+) == (.+)$", re.MULTILINE)
 NodeT = TypeVar("NodeT", bound=ast.AST)
 BUILT_IN = frozenset(dir(builtins))
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 #: Nodes that have a place in the text.
 Placed = ast.stmt | ast.expr | ast.arg | ast.keyword | ast.alias
 
@@ -349,6 +351,7 @@ class TextEdit:
         end: Byte before which it ends.
         text: What stands there then.
         words: What is done, for a person.
+        weight: How natural it is, against others of its kind.
     """
 
     start: int
@@ -356,6 +359,7 @@ class TextEdit:
     text: str
     line: int
     words: str
+    weight: float = 1.0
 
 
 class Text:
@@ -437,11 +441,17 @@ class Hints:
         error: Name of the exception that was raised in it or passed through it; empty if none.
         line: Of the function, where that was.
         sides: What was computed and what was expected, as values, where they differ.
+        is_lenient: Whether a test expected an exception that nothing raised.
+        failing: Values at points of the function in failing tests.
+        passing: The same in passing tests.
     """
 
     error: str = ""
     line: int = 0
     sides: Sequence[tuple[object, object]] = ()
+    is_lenient: bool = False
+    failing: Sequence[Sample] = ()
+    passing: Sequence[Sample] = ()
 
 
 class Site(Text):

@@ -81,6 +81,7 @@ N_SHOWN = 3  # of a fault
 N_TESTS = 5  # failing tests of a group whose texts are read
 ORDER = 1 / 2  # of the time, to find the tests that spoil one
 OF_PATTERNS = 1 / 3  # of the time that is left, for edits of regular expressions
+OF_SAMPLES = 1 / 10  # of the time, to note the values at points of functions
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CHECKS = {"AssertionError", "Failed"}  # exceptions of checks: the code may be wrong as well
 STALE = "stale-expectation"  # the tool that writes what the code computes into a test
@@ -221,12 +222,14 @@ class FixStage:
 
         search = Search(tools, checker, refusal, files, known, next_step)
         constants = other_constants(case, self.context.sources, never_edited, lambda: search.last)
+        limit_s = budget_s * OF_SAMPLES
+        edits = mutated(case, self.context.sources, never_edited, checker.runner, limit_s)
         search.spare_s = budget_s * SPARE if case.changes.code else 0.0
         search.begin(inspected(case))
         with closing(self._patterns(case, checker)) as patterns:
             search.run(
                 tasks_of(case, self.context.sources),
-                edits=mutated(case, self.context.sources, never_edited) if is_mutated else (),
+                edits=edits if is_mutated else (),
                 patterns=patterns if is_mutated else (),
                 constants=constants if is_mutated else (),
                 taken_back=taken_back(case),

@@ -20,6 +20,7 @@ from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
 from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, put_value
 from pytest_bayesloc.rerun.handled import HandledErrors
 from pytest_bayesloc.rerun.readers import Readers
+from pytest_bayesloc.rerun.samples import Sampler
 from pytest_bayesloc.rerun.sets import Shuffle, code_files
 from pytest_bayesloc.rerun.shared import KeptState, SharedFixtures, changed_state, shared_state
 from pytest_bayesloc.rerun.swap import (
@@ -170,13 +171,22 @@ class Child:
         if not request.get("patches") and not request.get("forced"):
             self._sides = Sides()
             plugins.register(self._sides, "bayesloc-sides")
+        self._note(request, root)
+        if "flow" in request:
+            flow = self._recorders[FLOW] = FlowProbe(FileNames(root, request["flow"]).name)
+            plugins.register(flow, "bayesloc-flow")
+        if "state" in request:
+            self._watch_state(FileNames(root, request["state"]).name, request.get("restored"))
+
+    def _note(self, request: Message, root: str) -> None:
+        """Record in each test what ``request`` asks for, as far as no hooks are needed."""
         if "targets" in request:
             how = {name: request[name] for name in ("sample", "detailed")}
             tracer = CallTracer(_numbered(request["targets"]), **how)
             self._tracer = self._recorders["calls"] = tracer
-        if "flow" in request:
-            flow = self._recorders[FLOW] = FlowProbe(FileNames(root, request["flow"]).name)
-            plugins.register(flow, "bayesloc-flow")
+        if "points" in request:
+            sampler = Sampler(_numbered(request["sampled"]), request["points"])
+            self._recorders["samples"] = sampler
         if "handled" in request:
             name = FileNames(root, request["handled"]).name
             self._recorders["handled"] = HandledErrors(name)
@@ -184,8 +194,6 @@ class Child:
             self._recorders["asked"] = watches[0]
         if "readers" in request:
             self._recorders["readers"] = Readers(FileNames(root, request["readers"]).name)
-        if "state" in request:
-            self._watch_state(FileNames(root, request["state"]).name, request.get("restored"))
 
     def _put_condition(self, name: str, value: Any, files: Mapping[str, str]) -> None:  # noqa: ANN401
         """Put a condition of ``conditions`` in place, or another order of sets."""

@@ -132,6 +132,11 @@ def _layout(kind: type) -> tuple[Callable[..., Any] | None, tuple[tuple[str, Any
     return _layouts[kind]
 
 
+def classes_of(value: object) -> list[str]:
+    """Return the names of the classes that ``value`` is an instance of, ``object`` left out."""
+    return [_qualname(kind) for kind in _mro(type(value))[:-1]]
+
+
 def is_object(value: object) -> bool:
     """Return whether ``value`` has attributes of its own, and is no built-in container."""
     return type(value) not in _CONTAINERS and bool(contents_of(value))

@@ -15,6 +15,7 @@ from pytest_bayesloc.domain.recording import (
     Call,
     HandledError,
     Recording,
+    Sample,
     Value,
     ValueFlow,
 )
@@ -191,6 +192,33 @@ class ServerRunner:
             )
             for node_id, patterns in asked.items()
         }
+
+    @_question
+    def samples(
+        self,
+        tests: Sequence[str],
+        points: Sequence[tuple[Unit, Sequence[tuple[int, int]]]],
+        *,
+        limit_s: float,
+    ) -> Sequence[Sample]:
+        """Run ``tests`` as they are and note the values at points of functions."""
+        request: Message = {
+            "tests": list(tests),
+            "limit_s": limit_s,
+            "sampled": [[self.transport.path_of(u.location.file), *_key(u)] for u, _ in points],
+            "points": [own for _, own in points],
+        }
+        raws = (raw for m in self._ask(request) for raw in m.get("samples", ()))
+        return [
+            Sample(
+                location=points[n][0].location,
+                point=points[n][1][i],
+                then=then,
+                values={name: Value(*value) for name, value in values.items()},
+                classes=classes,
+            )
+            for n, i, then, values, classes in raws
+        ]
 
     @_question
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.inspection import Change, InspectionPatch, Reader
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
-    from pytest_bayesloc.domain.recording import AskedPattern, HandledError, ValueFlow
+    from pytest_bayesloc.domain.recording import AskedPattern, HandledError, Sample, ValueFlow
+    from pytest_bayesloc.domain.source import Unit
 
     Answer = Callable[[InspectionPatch | None, str], TestRun]
 
@@ -38,6 +39,7 @@ class FakeRunner:
         conditions: How every test goes under a condition with a value.
         asking: Per test, by condition, the code that asks for what it changes.
         patterns: Per test, the regular expressions that it asks.
+        sampled: Per test, the values at points of functions.
         followed: Per such request, the tests.
         watched: Per request for what is caught, the tests.
         dies_at: Number of the re-run (from 1) at which the server dies; 0: never.
@@ -63,6 +65,7 @@ class FakeRunner:
     conditions: Callable[[tuple[str, object]], TestRun] = lambda _: FAILED
     asking: Mapping[str, Mapping[str, Sequence[Reader]]] = field(default_factory=dict)
     patterns: Mapping[str, tuple[AskedPattern, ...]] = field(default_factory=dict)
+    sampled: Mapping[str, Sequence[Sample]] = field(default_factory=dict)
     followed: list[tuple[str, ...]] = field(default_factory=list)
     watched: list[tuple[str, ...]] = field(default_factory=list)
     dies_at: int = 0
@@ -122,6 +125,16 @@ class FakeRunner:
     ) -> Mapping[str, tuple[AskedPattern, ...]]:
         self.limits.append(limit_s)
         return {node_id: self.patterns[node_id] for node_id in tests if node_id in self.patterns}
+
+    def samples(
+        self,
+        tests: Sequence[str],
+        points: Sequence[tuple[Unit, Sequence[tuple[int, int]]]],  # noqa: ARG002 - the port's
+        *,
+        limit_s: float,
+    ) -> Sequence[Sample]:
+        self.limits.append(limit_s)
+        return [sample for node_id in tests for sample in self.sampled.get(node_id, ())]
 
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:
         self.limits.append(limit_s)

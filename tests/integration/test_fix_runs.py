@@ -712,3 +712,50 @@ def test_first_fix_is_the_one_that_the_code_tells(
     first = run.document["fixes"][0]
     assert (first["tool"], first["doubt"]) == (tool, None)
     assert line in first["diff"]
+
+
+def test_a_condition_asks_for_what_the_failing_test_alone_has(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "nodes.py": """
+                class Node:
+                    def __init__(self, kind, column=0):
+                        self.kind = kind
+                        self.column = column
+
+
+                def is_removable(node, strict=False):
+                    if (
+                        node.kind == "import" and
+                        strict is False
+                    ):
+                        return True
+                    return False
+                """,
+            "test_nodes.py": """
+                from nodes import Node, is_removable
+
+
+                def test_import_is_removable():
+                    assert is_removable(Node("import"))
+
+
+                def test_import_is_not_removable_if_strict():
+                    assert not is_removable(Node("import"), strict=True)
+
+
+                def test_expression_is_not_removable():
+                    assert not is_removable(Node("expression", 4))
+
+
+                def test_import_in_a_block_is_not_removable():
+                    assert not is_removable(Node("import", 4))
+                """,
+        }
+    )
+
+    run = project.localize(SUGGEST)
+
+    (first, *_) = run.document["fixes"]
+    assert first["tool"] == "add-clause"
+    assert "strict is False and node.column == 0" in first["diff"]

@@ -18,7 +18,15 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited, tree_of
-from pytest_bayesloc.fixes.mutations import flow, informed, operators, siblings, unused, values
+from pytest_bayesloc.fixes.mutations import (
+    flow,
+    informed,
+    operators,
+    predicates,
+    siblings,
+    unused,
+    values,
+)
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out
 from pytest_bayesloc.fixes.syntax import Hints, Site, TextEdit
 
@@ -63,6 +71,8 @@ FURTHER: tuple[Mutation, ...] = (
     informed.exchange_characters,
     informed.other_kind,
     informed.catch_error,
+    predicates.add_clause,
+    predicates.guard_case,
     operators.compare_with_none,
     operators.compare_text,
     operators.accept_more,
@@ -82,7 +92,6 @@ FURTHER: tuple[Mutation, ...] = (
     flow.exchange_statements,
     flow.move_out,
     flow.move_in,
-    flow.add_guard,
 )
 
 

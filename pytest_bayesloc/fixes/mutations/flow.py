@@ -12,7 +12,6 @@ from pytest_bayesloc.fixes.syntax import BUILT_IN, Site, TextEdit, brief, is_doc
 
 N_BORROWED = 8  # statements or conditions from elsewhere in the file, for one place
 N_FUNCTIONS = 512  # whose conditions and statements are kept for the others of their files
-_EMPTY = ("None", "[]", "''", "0", "False", "{}")
 
 
 def exchange_statements(site: Site) -> Iterator[TextEdit]:
@@ -171,21 +170,6 @@ def _small_statements(function: ast.AST) -> list[str]:
     """The statements of a function that another one may borrow."""
     nodes = (n for n in ast.walk(function) if isinstance(n, ast.stmt) and _is_small(n))
     return [text for text in map(ast.unparse, nodes) if len(text) < 160]
-
-
-def add_guard(site: Site) -> Iterator[TextEdit]:
-    """Leave early if a parameter is empty or None."""
-    plain = (ast.Constant, ast.List, ast.Dict)
-    returned = [ast.unparse(n.value) for n in site.own(ast.Return) if isinstance(n.value, plain)]
-    for node in site.function.body:
-        if is_docstring(node):
-            continue
-        for name in site.own_names[:3]:
-            values = dict.fromkeys((*returned, name, *_EMPTY))
-            for test in (f"not {name}", f"{name} is None"):
-                texts = [f"if {test}:\n    return {value}" for value in list(values)[:6]]
-                yield from _before(site, node, texts)
-        break
 
 
 def _before(site: Site, node: ast.stmt, texts: list[str]) -> Iterator[TextEdit]:

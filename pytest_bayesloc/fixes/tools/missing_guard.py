@@ -13,10 +13,11 @@ from pytest_bayesloc.fixes.calls import adding, called, is_placed, picked
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
 from pytest_bayesloc.fixes.syntax import (
+    LOOPS,
     Text,
     bound_name,
     brief,
-    is_literal,
+    holds,
     nodes_of,
     own_nodes,
     statement_at,
@@ -52,13 +53,15 @@ def missing_guard(task: Task, _project: Project) -> Iterator[Made]:
     names = [ast.unparse(_inside(part)) for part in parts if _is_plain(part)]
     names = [n for n in dict.fromkeys(names) if n.partition(".")[0] not in bound]
     is_none = "NoneType" in task.message
+    loops = (n for n in own_nodes(function) if isinstance(n, LOOPS))
+    on = ["continue"] if any(holds(n, task.line) for loop in loops for n in loop.body) else []
     guards = [
-        (i + j, i, name, value)
+        (i + j, i, name, left)
         for i, name in enumerate(name for name in names if name not in {"self", "cls"})
-        for j, value in enumerate(_values(function, task.test, name))
+        for j, left in enumerate((*on, *_returns(function, task.test, name)))
     ]
-    for _, _, name, value in sorted(guards, key=lambda guard: guard[:2]):
-        yield from _guarded(text, statement, f"{name} is None" if is_none else f"not {name}", value)
+    for _, _, name, left in sorted(guards, key=lambda guard: guard[:2]):
+        yield from _guarded(text, statement, f"{name} is None" if is_none else f"not {name}", left)
 
 
 def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
@@ -76,14 +79,13 @@ def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
     return statement
 
 
-def _guarded(text: Text, statement: ast.stmt, test: str, value: str) -> Iterator[Made]:
+def _guarded(text: Text, statement: ast.stmt, test: str, left: str) -> Iterator[Made]:
     indent = text.lead(statement)
     if indent.strip():
         return  # behind a colon or a semicolon
-    returned = f"return {value}" if value else "return"
     step = "\t" if indent.startswith("\t") else "    "
-    words = f"`{returned}` if `{test}`"
-    guard = f"{indent}if {test}:\n{indent}{step}{returned}\n"
+    words = f"`{left}` if `{test}`"
+    guard = f"{indent}if {test}:\n{indent}{step}{left}\n"
     yield text.insert(text.line_start(statement), guard, words)
 
 
@@ -140,34 +142,38 @@ def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
 
-def _values(function: FunctionNode, test: str, name: str) -> list[str]:
-    """Returns the values that may be returned instead, the likeliest first."""
+def _returns(function: FunctionNode, test: str, name: str) -> list[str]:
+    """Returns the statements that may end the function instead, the likeliest first."""
     nodes = list(own_nodes(function))
     if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in nodes):
-        return [""]
+        return ["return"]
     kept_values = [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
     simple = (ast.Constant, ast.List, ast.Dict)
     constants = [ast.unparse(v) for v in kept_values if isinstance(v, simple)]
     kinds = [_PLAIN.get(said, "None") for said in _kinds(function, kept_values)]
     last = ["None", "0", "[]", "''", name] if kept_values else [""]
     expected = _expected(function.name, test) if kept_values else []
-    return list(dict.fromkeys((*expected, *constants, *kinds, *last)))[:MAX_VALUES]
+    values = dict.fromkeys((*expected, *constants, *kinds, *last))
+    return [f"return {value}".rstrip() for value in values][:MAX_VALUES]
 
 
 def _expected(name: str, test: str) -> list[str]:
-    """The literals that a test compares calls of the function with, of empty arguments first."""
+    """The plain values that a test compares calls of the function with, of empty arguments first."""
     found = []
     tree = tree_of(textwrap.dedent(test))
     for node in ast.walk(tree) if tree is not None else ():
         if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], (ast.Eq, ast.Is)):
             continue
         for call, value in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
-            if isinstance(call, ast.Call) and called(call) == name and is_literal(value):
+            text = ast.unparse(value)
+            if isinstance(call, ast.Call) and called(call) == name and text in PLAIN:
                 is_empty = any(ast.unparse(part) in _NOTHING for part in call.args)
-                found.append((not is_empty, ast.unparse(value)))
+                found.append((not is_empty, text))
     return [value for _, value in sorted(found, key=lambda pair: pair[0])][:2]
 
 
+#: Values that a function may give for what is missing, whatever it is about.
+PLAIN = frozenset({"None", "True", "False", "0", "''", "[]", "()", "{}", "0.0", "b''", "set()"})
 _NOTHING = frozenset({"None", "0", "[]", "()", "{}", "''", "b''", "set()", "iter([])", "0.0"})
 
 

@@ -33,6 +33,14 @@ EXAMPLES = (
         test="def test_f():\n    assert f(None) == ''\n",
     ),
     Example(
+        error="AttributeError: 'NoneType' object has no attribute 'price'",
+        before="def f(xs):\n    n = 0\n    for x in xs:\n        n += x.price\n    return n\n",
+        after="def f(xs):\n    n = 0\n    for x in xs:\n        if x is None:\n"
+        "            continue\n        n += x.price\n    return n\n",
+        line=4,
+        test="def test_f():\n    assert f([None, X(3)]) == 3\n",
+    ),
+    Example(
         error="TypeError: 'NoneType' object is not iterable",
         before="def f(xs):\n    for x in xs:\n        print(x)\n",
         after="def f(xs):\n    for x in xs or ():\n        print(x)\n",

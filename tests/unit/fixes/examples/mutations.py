@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.recording import Sample, Value
 from pytest_bayesloc.fixes.syntax import Hints
+
+
+def sampled(text: str, *, line: int = 2, then: int = 3) -> Sample:
+    """``first`` as a test has it at ``line``: a number, or None."""
+    number = None if text == "None" else float(text)
+    value = Value("NoneType" if text == "None" else "int", number=number, text=text)
+    where = Location(file="m.py", qualname="f", start_line=1, end_line=9)
+    return Sample(location=where, point=(line, line), then=then, values={"first": value})
+
 
 #: What the failing tests say, for mutations that read it.
 HINTS = {
     "catch-error": Hints(error="TypeError", line=3),
+    "add-clause": Hints(failing=[sampled("None")], passing=[sampled("3"), sampled("0")]),
+    "guard-case": Hints(failing=[sampled("None")], passing=[sampled("3"), sampled("0")]),
     "other-kind": Hints(sides=[(None, "null")]),
     "convert-to-expected": Hints(sides=[("", "A"), ([2, 1], [1, 2])]),
     "exchange-characters": Hints(sides=[("it's", "its"), ("a-b", "a_b"), (1, 2)]),
@@ -45,6 +58,17 @@ EXAMPLES = {
             "try:\n        a()\n    except KeyError:\n        b()",
             "try:\n        a()\n    except (KeyError, TypeError):\n        b()",
         ),
+    ),
+    "add-clause": (
+        ("if second:\n        return 1", "if second and first is not None:\n        return 1"),
+        (
+            "if second or a:\n        return 1",
+            "if (second or a) and first is not None:\n        return 1",
+        ),
+    ),
+    "guard-case": (
+        ("return a == first", "if first is None:\n        return False\n    return a == first"),
+        ("print(first)", "if first is None:\n        return\n    print(first)"),
     ),
     "other-kind": (("first['type'] = None", "first['type'] = 'null'"),),
     "convert-to-expected": (("return first", "return sorted(first)"),),
@@ -246,5 +270,4 @@ EXAMPLES = {
             "        return 0\n    return 1",
         ),
     ),
-    "add-guard": (("return first[0]", "if not first:\n        return None\n    return first[0]"),),
 }

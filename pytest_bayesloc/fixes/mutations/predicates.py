@@ -1,0 +1,378 @@
+"""Mutations that ask for what failing tests have at a place, and passing tests never.
+
+They read the samples of ``site.hints``: values just before a condition or statement.
+
+Reference:
+    Xuan et al.: Nopol: automatic repair of conditional statement bugs. TSE 2017; Long, Rinard:
+    Staged program repair with condition synthesis. FSE 2015.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+
+from pytest_bayesloc.domain.recording import Sample, Value
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
+from pytest_bayesloc.fixes.syntax import (
+    BUILT_IN,
+    KINDS,
+    LOOPS,
+    Site,
+    TextEdit,
+    brief,
+    dotted,
+    every_node,
+    is_docstring,
+    kind_of,
+    names_in,
+    own_nodes,
+    parameters,
+)
+
+MAX_POINTS = 40  # of a function
+N_PREDICATES = 3  # of one point
+N_ACTIONS = 5
+UNCERTAIN = 3  # different passing samples with which a predicate is as likely as chance
+MAX_NUMBER = 2  # that code compares with whatever it is about
+MAX_END = 2  # characters at the start or end of a text
+_BINDS = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For, ast.While, ast.With, ast.Try, ast.If)
+_OF_KIND = {
+    "bool": ("False", "True"),
+    "list": ("[]",),
+    "str": ("''",),
+    "dict": ("{}",),
+    "int": ("0",),
+}
+_EMPTY = {"None", "True", "False", "''", "0", "[]", "()", "{}"}
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A question about one value: in code, and its opposite.
+
+    Attributes:
+        weight: How natural it is, from 0 to 1.
+    """
+
+    text: str
+    opposite: str
+    weight: float = 1.0
+
+
+def points_of(function: FunctionNode) -> list[Span]:
+    """The first and last lines of the places whose samples these mutations read."""
+    tests = (_span(test) for test, _ in _conditions(function))
+    spans = dict.fromkeys((*tests, *(_head(s) for s, _ in _guarded(function))))
+    taken: set[int] = set()
+    found = []
+    for first, last in spans:
+        lines = set(range(first, last + 1))
+        if taken.isdisjoint(lines):
+            taken |= lines
+            found.append((first, last))
+    return found[:MAX_POINTS]
+
+
+def add_clause(site: Site) -> Iterator[TextEdit]:
+    """Ask for more in a condition, or for less, so that it differs in failing tests alone."""
+    for test, body in _conditions(site.function):
+        for is_true in (True, False):
+            failing, passing = (
+                [s for s in _at(_span(test), samples) if (s.then in body) is is_true]
+                for samples in (site.hints.failing, site.hints.passing)
+            )
+            for asked in islice(_predicates(site, test, failing, passing), N_PREDICATES):
+                yield _joined(site, test, asked, is_true=is_true)
+
+
+def guard_case(site: Site) -> Iterator[TextEdit]:
+    """Leave a function, or a round of a loop, for what only failing tests have."""
+    asked_before: set[str] = set()
+    for statement, loop in _guarded(site.function):
+        indent = site.lead(statement)
+        failing, passing = (
+            _at(_head(statement), samples) for samples in (site.hints.failing, site.hints.passing)
+        )
+        if indent.strip() or getattr(statement, "decorator_list", None):
+            continue
+        made = _predicates(site, statement, failing, passing)
+        fresh = [asked for asked in islice(made, N_PREDICATES) if asked.text not in asked_before]
+        asked_before.update(asked.text for asked in fresh)
+        for asked in fresh:
+            for n, action in enumerate(_actions(site, loop, failing)):
+                step = "\t" if indent.startswith("\t") else "    "
+                text = f"{indent}if {asked.text}:\n{indent}{step}{action}\n"
+                words = f"`{brief(action)}` if `{brief(asked.text)}`"
+                edit = site.insert(site.line_start(statement), text, words, statement.lineno)
+                yield replace(edit, weight=asked.weight / (1 + n))
+
+
+def _joined(site: Site, test: ast.expr, asked: Predicate, *, is_true: bool) -> TextEdit:
+    more = f"and {asked.opposite}" if is_true else f"or {asked.text}"
+    loose = (ast.IfExp, ast.Lambda, ast.NamedExpr, *((ast.Or,) if is_true else ()))
+    kind = test.op if isinstance(test, ast.BoolOp) else test
+    own = site.of(test)
+    text = f"({own}) {more}" if isinstance(kind, loose) else f"{own} {more}"
+    return replace(site.replace(test, text, f"`{more}`"), weight=asked.weight)
+
+
+# -- places
+
+
+def _conditions(function: FunctionNode) -> Iterator[tuple[ast.expr, range]]:
+    """Yield the conditions of a function, each with the lines that follow if it holds."""
+    for node in own_nodes(function):
+        if isinstance(node, (ast.If, ast.While)):
+            first, last = node.body[0], node.body[-1]
+            body = range(first.lineno, (last.end_lineno or last.lineno) + 1)
+            if first.lineno > (node.test.end_lineno or 0):
+                yield node.test, body
+
+
+def _guarded(function: FunctionNode) -> Iterator[tuple[ast.stmt, bool]]:
+    """Yield the statements before which something can be asked anew; whether they are in a loop.
+
+    These are the first ones of blocks, those behind what binds a name, and ``return``.
+    """
+    pending = [_Block(function.body)]
+    while pending:
+        block = pending.pop(0)
+        binds = not block.is_asked
+        for statement in block.body:
+            if is_docstring(statement):
+                continue
+            is_first = statement is block.body[0]
+            if binds or (isinstance(statement, ast.Return) and not is_first):
+                yield statement, block.in_loop
+            binds = isinstance(statement, _BINDS)
+            if not isinstance(statement, ScopeNode):
+                pending += _inside(statement, block.in_loop or isinstance(statement, LOOPS))
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A list of statements; whether a condition stands before it that can ask instead."""
+
+    body: list[ast.stmt]
+    in_loop: bool = False
+    is_asked: bool = False
+
+
+def _inside(statement: ast.stmt, in_loop: bool) -> Iterator[_Block]:
+    """Yield the blocks of a statement, but no ``elif``, before which no statement can stand."""
+    for name in ("body", "orelse", "finalbody"):
+        body = getattr(statement, name, None)
+        if isinstance(body, list) and body and not _is_chained(statement, name):
+            is_asked = isinstance(statement, ast.If) and name == "body"
+            yield _Block(body, in_loop, is_asked)
+    for handler in getattr(statement, "handlers", ()):
+        yield _Block(handler.body, in_loop)
+
+
+def _is_chained(statement: ast.stmt, name: str) -> bool:
+    """Whether a block is an ``elif``, before which no statement can stand."""
+    inner = getattr(statement, name)
+    is_if = isinstance(statement, ast.If) and isinstance(inner[0], ast.If)
+    return is_if and name == "orelse" and inner[0].col_offset == statement.col_offset
+
+
+def _span(test: ast.expr) -> Span:
+    return test.lineno, test.end_lineno or test.lineno
+
+
+def _head(statement: ast.stmt) -> Span:
+    """The lines of a statement, of a block those of its condition or of what it begins with."""
+    if isinstance(statement, (ast.If, ast.While)):
+        return _span(statement.test)
+    if isinstance(statement, (ast.For, ast.AsyncFor)):
+        return _span(statement.iter)
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        return _span(statement.items[0].context_expr)
+    if isinstance(statement, ast.Try):
+        return _head(statement.body[0])
+    return statement.lineno, statement.end_lineno or statement.lineno
+
+
+def _at(point: Span, samples: Sequence[Sample]) -> list[Sample]:
+    first, last = point
+    return [s for s in samples if s.point[0] <= first <= s.point[1] or s.point == (first, last)]
+
+
+# -- predicates
+
+
+def _predicates(
+    site: Site, near: ast.AST, failing: Sequence[Sample], passing: Sequence[Sample]
+) -> Iterator[Predicate]:
+    """Yield what holds in a failing sample and in no passing one, the most natural first."""
+    if not failing or not passing:
+        return
+    known = set(failing[0].values).intersection(*(s.values for s in (*failing, *passing)))
+    order = _order(site, near)
+    names = sorted((n for n in known if n not in {"self", "cls"}), key=order)
+    made = (
+        (order(name)[0] + rank, asked)
+        for name in names
+        for rank, asked in _about(site, name, failing, passing)
+    )
+    certainty = len(passing) / (len(passing) + UNCERTAIN)
+    seen = set()
+    for rank, asked in sorted(made, key=lambda pair: pair[0]):
+        if asked.text not in seen:
+            seen.add(asked.text)
+            yield replace(asked, weight=certainty / (1 + rank / 2))
+
+
+def _order(site: Site, near: ast.AST) -> Callable[[str], tuple[int, int, str]]:
+    """Return how far from the point a name is: first those that it speaks of, then parameters."""
+    spoken = {dotted(n) for n in ast.walk(near) if isinstance(n, (ast.Name, ast.Attribute))}
+    given = parameters(site.function.args)
+    used = names_in(site.function)
+
+    def key(name: str) -> tuple[int, int, str]:
+        root = name.partition(".")[0]
+        place = 0 if name in spoken else 1 if root in spoken else 2 if root in given else 3
+        return place + (root not in used), name.count("."), name
+
+    return key
+
+
+def _about(
+    site: Site, name: str, failing: Sequence[Sample], passing: Sequence[Sample]
+) -> Iterator[tuple[int, Predicate]]:
+    """Yield predicates of one value, each with its rank: the lower, the more natural."""
+    bad, good = ([s.values[name] for s in own] for own in (failing, passing))
+    for rank, (holds_for, asked) in enumerate(_plain(name, (*bad, *good))):
+        if any(map(holds_for, bad)) and not any(map(holds_for, good)):
+            yield rank, asked
+        elif not all(map(holds_for, bad)) and all(map(holds_for, good)):
+            yield rank, Predicate(asked.opposite, asked.text)
+    ours, others = ([_classes(s, name) for s in own] for own in (failing, passing))
+    for kind, text in _class_texts(site.tree).items():
+        is_one = f"isinstance({name}, {text})"
+        if not all(kind in own for own in ours) and all(kind in own for own in others):
+            yield 1, Predicate(f"not {is_one}", is_one)
+        elif any(kind in own for own in ours) and not any(kind in own for own in others):
+            yield 2, Predicate(is_one, f"not {is_one}")
+    yield from _numbers(name, bad, good)
+    yield from _texts(site, name, bad, good)
+
+
+def _plain(name: str, values: Iterable[Value]) -> list[tuple[Callable[[Value], bool], Predicate]]:
+    """Return whether a value is missing or false; a number is compared with 0 instead."""
+    is_number = all(value.number is not None for value in values)
+    is_false = Predicate(f"{name} == 0", f"{name} != 0") if is_number else None
+    return [
+        (_is_none, Predicate(f"{name} is None", f"{name} is not None")),
+        (_is_false, is_false or Predicate(f"not {name}", name)),
+    ]
+
+
+def _is_none(value: Value) -> bool:
+    return value.text == "None"
+
+
+def _is_false(value: Value) -> bool:
+    return value.length == 0 or value.number == 0 or value.text in {"None", "False"}
+
+
+def _classes(sample: Sample, name: str) -> frozenset[str]:
+    return frozenset((*sample.classes.get(name, ()), sample.values[name].type_name))
+
+
+@lru_cache(maxsize=16)
+def _class_texts(tree: ast.AST) -> dict[str, str]:
+    """The classes that a file speaks of: by their names, as it writes them; built-in ones too."""
+    found = dict(zip(sorted(KINDS), sorted(KINDS), strict=True))
+    for node in every_node(tree):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            text = dotted(node)
+            name = text.rpartition(".")[2]
+            if name[:1].isupper() and not name.isupper() and not text.startswith("self."):
+                known = found.setdefault(name, text)
+                found[name] = min(known, text, key=len)
+        elif isinstance(node, ast.ClassDef):
+            found[node.name] = node.name
+    return found
+
+
+def _numbers(
+    name: str, bad: Sequence[Value], good: Sequence[Value]
+) -> Iterator[tuple[int, Predicate]]:
+    for rank, text, values, others in (
+        (2, name, [v.number for v in bad], [v.number for v in good]),
+        (3, f"len({name})", [v.length for v in bad], [v.length for v in good]),
+    ):
+        if None in values or None in others:
+            continue
+        for number in range(1, MAX_NUMBER + 1):
+            equal = Predicate(f"{text} == {number}", f"{text} != {number}")
+            if number in values and number not in others:
+                yield rank, equal
+            elif set(others) == {number} and set(values) != {number}:
+                yield rank, Predicate(equal.opposite, equal.text)
+
+
+def _texts(
+    site: Site, name: str, bad: Sequence[Value], good: Sequence[Value]
+) -> Iterator[tuple[int, Predicate]]:
+    """Yield comparisons with texts of the file, then with a few characters at the ends."""
+    if any(v.type_name != "str" or v.text is None for v in (*bad, *good)):
+        return
+    values, others = ([ast.literal_eval(v.text or "") for v in own] for own in (bad, good))
+    used = {node.attr for node in site.own(ast.Attribute)}
+    for value in dict.fromkeys(values):
+        if value in _strings(site.tree) and value not in others:
+            yield 2, Predicate(f"{name} == {value!r}", f"{name} != {value!r}")
+        for n in range(1, min(MAX_END, len(value)) + 1):
+            for method, end in (("endswith", value[-n:]), ("startswith", value[:n])):
+                if not any(getattr(other, method)(end) for other in others):
+                    asked = f"{name}.{method}({end!r})"
+                    is_usual = method in used
+                    yield (3 if is_usual else 6) + n, Predicate(asked, f"not {asked}")
+
+
+@lru_cache(maxsize=16)
+def _strings(tree: ast.AST) -> frozenset[str]:
+    constants = (node.value for node in every_node(tree) if isinstance(node, ast.Constant))
+    return frozenset(value for value in constants if isinstance(value, str))
+
+
+# -- what is done instead
+
+
+def _actions(site: Site, in_loop: bool, failing: Sequence[Sample]) -> list[str]:
+    """Return what may be done in the case that is asked for, the likeliest first."""
+    raised = [site.of(n) for n in site.own(ast.Raise) if n.exc is not None]
+    found = raised if site.hints.is_lenient else []
+    found += ["continue"] if in_loop else []
+    is_generator = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in site.nodes)
+    found += ["return"] if is_generator else _returned(site, failing)
+    return list(dict.fromkeys(found if site.hints.is_lenient else (*found, *raised)))[:N_ACTIONS]
+
+
+def _returned(site: Site, failing: Sequence[Sample]) -> Iterable[str]:
+    values = [n.value for n in site.own(ast.Return)]
+    if not any(values):
+        return ["return"]
+    wanted = [repr(value) for _, value in site.hints.sides]
+    same = {
+        name: None
+        for sample in failing
+        for name, value in sample.values.items()
+        if value.text is not None and value.text in wanted and value.text not in _EMPTY
+    }
+    plain = (ast.Constant, ast.Name, ast.List, ast.Dict, ast.Tuple)
+    written = [site.of(v) for v in values if isinstance(v, plain)]
+    bound = {*parameters(site.function.args), *BUILT_IN}
+    usable = [t for t in written if not t.isidentifier() or t in bound or t in failing[0].values]
+    told = [text for text in wanted if text in _EMPTY]
+    kinds = [text for v in values if v for text in _OF_KIND.get(kind_of(v), ())]
+    texts = dict.fromkeys((*told, *same, *usable, *kinds, "None"))
+    return [f"return {text}" for text in texts if "\n" not in text]

@@ -1,0 +1,172 @@
+"""Which questions tell the values of failing tests from those of passing ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.recording import Sample, Value
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap
+from pytest_bayesloc.fixes.mutations.predicates import add_clause, guard_case, points_of
+from pytest_bayesloc.fixes.syntax import Hints, Site
+from pytest_bayesloc.rerun.calls import note
+from pytest_bayesloc.rerun.contents import classes_of
+
+
+class Shape:
+    """A class of the file under test."""
+
+
+class Square(Shape):
+    """One that inherits."""
+
+
+HEAD = "class Shape:\n    pass\n\n\ndef f(x, y=None):\n"
+LINE = 6  # the first of the body
+WHERE = Location(file="m.py", qualname="f", start_line=5, end_line=30)
+
+
+def sample(x: object, *, line: int = LINE, then: int = 0, **others: object) -> Sample:
+    values = {"x": x, **others}
+    return Sample(
+        location=WHERE,
+        point=(line, line),
+        then=then,
+        values={name.replace("_dot_", "."): Value(*note(v)) for name, v in values.items()},
+        classes={name: classes_of(v) for name, v in values.items()},
+    )
+
+
+def site(body: str, failing: list[Sample], passing: list[Sample], **hints: object) -> Site:
+    text = f"{HEAD}{body}"
+    source = SourceMap(text, "m.py")
+    node = next(u.node for u in source.units if u.location.qualname == "f")
+    assert isinstance(node, FunctionNode)
+    told = Hints(failing=failing, passing=passing, **hints)  # type: ignore[arg-type]
+    return Site(text, source.module.node, node, told)
+
+
+def guards(body: str, failing: list[Sample], passing: list[Sample], **hints: object) -> list[str]:
+    """The guards, each in one line, the most natural first."""
+    edits = list(guard_case(site(body, failing, passing, **hints)))
+    edits.sort(key=lambda edit: -edit.weight)
+    return [" ".join(edit.text.split()) for edit in edits]
+
+
+@pytest.mark.parametrize(
+    ("bad", "good", "asked"),
+    [
+        ([None], [1, 0], "x is None"),
+        ([7], [None], "x is not None"),
+        ([""], ["a"], "not x"),
+        ([[1]], [[], []], "x"),
+        ([4], [0], "x != 0"),
+        ([0], [4, 1], "x == 0"),
+        ([1, 5], [5, 6], "x == 1"),
+        ([[1, 2]], [[1], [2]], "len(x) != 1"),
+        ([[1, 2]], [[1], [1, 2, 3]], "len(x) == 2"),
+        (["a"], [b"a", b"b"], "not isinstance(x, bytes)"),
+        ([1], [Shape(), Square()], "not isinstance(x, Shape)"),
+        ([Square()], [1, "a"], "isinstance(x, Shape)"),
+        (["glass"], ["cats", "bus"], "x.endswith('ss')"),
+        ([True], [False], "x"),
+    ],
+)
+def test_what_only_failing_tests_have_is_asked_for(
+    bad: list[object], good: list[object], asked: str
+) -> None:
+    body = "    print(x.endswith('s'))\n"
+
+    made = guards(body, [sample(x) for x in bad], [sample(x) for x in good])
+
+    assert f"if {asked}: return" in made[:2]
+
+
+@pytest.mark.parametrize(
+    ("bad", "good"), [([1], [1]), ([None], []), ([], [None]), ([None, 1], [None, 1])]
+)
+def test_nothing_is_asked_where_no_value_tells_them_apart(
+    bad: list[object], good: list[object]
+) -> None:
+    assert guards("    print(x)\n", [sample(x) for x in bad], [sample(x) for x in good]) == []
+
+
+def test_variable_that_is_not_always_there_is_not_asked() -> None:
+    made = guards("    print(x)\n", [sample(1, z=None)], [sample(1)])
+
+    assert made == []
+
+
+def test_what_the_statement_speaks_of_is_asked_before_what_it_does_not() -> None:
+    made = guards("    print(y)\n", [sample(None, y=None)], [sample(1, y=1)])
+
+    assert made[0] == "if y is None: return"
+
+
+def test_attribute_of_an_object_is_asked() -> None:
+    made = guards("    print(x)\n", [sample(Shape(), x_dot_n=4)], [sample(Shape(), x_dot_n=0)])
+
+    assert "if x.n != 0: return" in made
+
+
+def test_clause_reads_values_where_the_condition_held() -> None:
+    body = "    if x:\n        return y\n    return x\n"
+    failing = [sample(5, then=LINE + 1), sample(0, then=LINE + 2)]
+    passing = [sample(1, then=LINE + 1), sample(0, then=LINE + 2)]
+
+    texts = [edit.text for edit in add_clause(site(body, failing, passing))]
+
+    assert texts == ["x and x == 1"]
+
+
+def test_clause_lets_a_condition_hold_where_it_did_not() -> None:
+    body = "    if x == 3 and y:\n        return y\n    return x\n"
+    failing = [sample(None, then=LINE + 2)]
+    passing = [sample(2, then=LINE + 2), sample(3, then=LINE + 1)]
+
+    texts = [edit.text for edit in add_clause(site(body, failing, passing))]
+
+    assert texts[0] == "x == 3 and y or x is None"
+
+
+def test_guard_in_a_loop_goes_on_with_it() -> None:
+    body = "    for y in x:\n        print(y)\n"
+    made = guards(body, [sample(1, y=None, line=LINE + 1)], [sample(1, y=2, line=LINE + 1)])
+
+    assert made[0] == "if y is None: continue"
+
+
+def test_guard_raises_where_the_test_expects_an_error() -> None:
+    body = "    if y:\n        raise ValueError(x)\n    return x\n"
+    line = LINE + 2
+
+    made = guards(body, [sample(-1, line=line)], [sample(0, line=line)], is_lenient=True)
+
+    assert made[0] == "if x != 0: raise ValueError(x)"
+
+
+def test_guard_gives_back_the_value_that_was_expected() -> None:
+    made = guards(
+        "    z = x[:-1]\n    return z\n", [sample("as")], [sample("ax")], sides=[("a", "as")]
+    )
+
+    assert made[0] == "if x.endswith('s'): return x"
+
+
+def test_points_are_those_of_conditions_and_of_what_follows_an_assignment() -> None:
+    body = (
+        '    """Docstring."""\n'
+        "    z = x\n"
+        "    print(z)\n"
+        "    print(y)\n"
+        "    if z:\n"
+        "        print(z)\n"
+        "    elif (\n"
+        "        y\n"
+        "    ):\n"
+        "        return z\n"
+        "    return y\n"
+    )
+    node = site(body, [], []).function
+
+    assert points_of(node) == [(10, 10), (13, 13), (7, 7), (8, 8), (16, 16)]
