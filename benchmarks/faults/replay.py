@@ -300,8 +300,9 @@ class _Fails:
         points: Sequence[tuple[Unit, Sequence[tuple[int, int]]]],
         *,
         limit_s: float,
+        patch: InspectionPatch | None = None,
     ) -> Sequence[Sample]:
-        del tests, points, limit_s
+        del tests, points, limit_s, patch
         return ()
 
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:

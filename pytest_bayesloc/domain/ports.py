@@ -221,13 +221,15 @@ class Runner(Protocol):
         points: Sequence[tuple[Unit, Sequence[tuple[int, int]]]],
         *,
         limit_s: float,
+        patch: InspectionPatch | None = None,
     ) -> Sequence[Sample]:
-        """Run ``tests`` as they are and note the values at points of functions.
+        """Run ``tests`` and note the values at points of functions.
 
         Args:
             tests: Node ids.
             points: Functions, each with first and last lines of statements or conditions.
             limit_s: Wall seconds.
+            patch: What they run under; lines are those with it.
 
         Returns:
             The different ones of all tests, capped.

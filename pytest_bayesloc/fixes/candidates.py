@@ -98,10 +98,7 @@ def taken_back(case: Case) -> Iterator[Candidate]:
 def inspected(case: Case) -> Iterator[Candidate]:
     """Yields the edits with which inspections saw the failing tests pass, the last found first."""
     for finding in reversed(case.inspections):
-        for candidate in inspected_by(finding):
-            where = candidate.target
-            heat = {} if where is None else case.near.suspiciousness(where)
-            yield replace(candidate, idle=_idle(where, heat)) if where and heat else candidate
+        yield from inspected_by(finding)
 
 
 def inspected_by(finding: Finding) -> Iterator[Candidate]:
@@ -219,7 +216,6 @@ def _mutations(
     # Both go from the hottest line to the coolest: neither waits for the other's end.
     turns = chain.from_iterable(zip_longest(likely, further))
     made = (mutation for mutation in turns if mutation is not None)
-    idle = _idle(target, heat)
     for name, edit, text in islice(made, N_EDITS):
         yield Candidate(
             tools=(name,),
@@ -231,13 +227,7 @@ def _mutations(
             message=words_of(name, edit),
             line=edit.line,
             target=target,
-            idle=idle,
         )
-
-
-def _idle(target: Location, executed: Collection[int]) -> frozenset[int]:
-    """The lines of a function that no test executes."""
-    return frozenset(range(target.start_line, target.end_line + 1)).difference(executed)
 
 
 def other_constants(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -22,7 +22,7 @@ from pytest_bayesloc.domain.source import (
     tree_of,
 )
 from pytest_bayesloc.domain.texts import common_ends, text_digest
-from pytest_bayesloc.fixes.syntax import LineSpan, differing_lines
+from pytest_bayesloc.fixes.syntax import LineSpan, differing_lines, unchanged_lines
 
 KIND = "fix"
 TOOL = "tool"  # the stage of what a tool proposes
@@ -53,7 +53,6 @@ class Candidate:
         chance: P(it repairs) as far as its kind and the belief in its place tell.
         companions: Changes of other files that belong to it.
         weight: How likely it is to be meant, against others of its tools, up to 1.
-        idle: Lines of its target that no test executes.
     """
 
     tools: tuple[str, ...]
@@ -69,7 +68,6 @@ class Candidate:
     chance: float = 1.0
     companions: tuple[Candidate, ...] = ()
     weight: float = 1.0
-    idle: frozenset[int] = frozenset()
 
     def parts_by_file(self) -> tuple[Candidate, ...]:
         """Returns its changes, one a file."""
@@ -236,6 +234,8 @@ def _moved(at: int, above: Sequence[LineSpan]) -> int:
 
 
 Covering = Callable[[Location], Sequence[str]]
+#: The lines of a location that any of some tests executes.
+Reached = Callable[[Location, Sequence[str]], Collection[int]]
 
 N_TELLING = 5  # tests, with which a change that empties code hardly passes
 N_FIRST = 5  # failing tests that a candidate must pass before all are run
@@ -323,6 +323,7 @@ class Checker:
         runs: Per failing test, how it ends as it is; empty until ``fails_again`` was asked.
         flaky: Failing tests that passed when they were run again.
         known: Per change that inspections tried (``InspectionPatch.key``), how tests went under it.
+        reached: Which lines tests execute as the code is.
     """
 
     runner: Runner
@@ -336,6 +337,7 @@ class Checker:
     runs: Mapping[str, TestRun] = field(default_factory=dict)
     flaky: tuple[str, ...] = ()
     known: Mapping[str, Mapping[str, TestRun]] = field(default_factory=dict)
+    reached: Reached = lambda _where, _tests: ()
     _usual_s: float = 0.0
     _ill: set[str] = field(default_factory=set)
 
@@ -451,6 +453,30 @@ class Checker:
         rerun = self._rerun(done.patch, passing)
         failed = {t: run for t, run in rerun.tests.items() if run.verdict is Verdict.FAIL}
         return not failed or not self._broken(done.patch, failed)
+
+    def unreached(self, done: Checked) -> str:
+        """Say which line no passing test near executes with a change, if one did; else nothing.
+
+        Where no passing test executes the function, failing ones tell.
+
+        Raises:
+            ExecutionError: If tests can't be run again.
+        """
+        candidate, target = done.candidate, done.candidate.target
+        if target is None or not self.left_s():
+            return ""
+        tests = self._near(done) or self.failing[:N_FIRST]
+        moved = dict(unchanged_lines(candidate.before, candidate.after))
+        lines = sorted(n for n in self.reached(target, tests) if n in moved)
+        unit = map_of(candidate.before, candidate.file).unit(target)
+        if unit is None or not lines:
+            return ""
+        points = [(unit, [(moved[n], moved[n]) for n in lines])]
+        limit_s = LEAST_S + PATIENCE * self._usual_s + PATIENCE_ALL * self.tests_s
+        found = self.runner.samples(tests, points, limit_s=limit_s, patch=done.patch)
+        still = {sample.point[0] for sample in found}
+        lost = next((n for n in lines if moved[n] not in still), 0)
+        return f"no test gets to line {lost} any more" if lost and still else ""
 
     def _may_break(self, done: Checked) -> tuple[str, ...]:
         passing = dict.fromkeys(t for where in done.targets for t in self.covering(where))

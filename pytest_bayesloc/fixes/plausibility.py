@@ -29,7 +29,7 @@ from pytest_bayesloc.fixes.check import (
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
 from pytest_bayesloc.fixes.mutations.regexes import KINDS
 from pytest_bayesloc.fixes.mutations.unused import uses_unused
-from pytest_bayesloc.fixes.soundness import closed, doubt, emptied, tuned
+from pytest_bayesloc.fixes.soundness import doubt, emptied, tuned
 from pytest_bayesloc.fixes.syntax import brief
 
 CLEAR = 2 / 3  # share of all weights from which on a change is taken to be meant
@@ -153,8 +153,7 @@ def doubt_of(candidate: Candidate) -> str:
     doubts = (doubt(*part.parts(), part.before) for part in parts)
     is_tuned = OTHER_CONSTANT in candidate.tools
     numbers = (tuned(*part.parts()) for part in parts if is_tuned)
-    shut = closed(candidate.before, candidate.after, candidate.idle) if candidate.idle else ""
-    return next(filter(None, (*doubts, *taken, *numbers, shut)), "")
+    return next(filter(None, (*doubts, *taken, *numbers)), "")
 
 
 def is_emptied(candidate: Candidate) -> bool:
@@ -163,7 +162,6 @@ def is_emptied(candidate: Candidate) -> bool:
         return False
     parts = (part for part in candidate.parts_by_file() if part.file.endswith(".py"))
     is_less = not _LESS.isdisjoint(candidate.tools)
-    is_less |= bool(closed(candidate.before, candidate.after, candidate.idle))
     return is_less or any(emptied(*part.parts()) for part in parts)
 
 

@@ -198,7 +198,7 @@ class Search:
         if known is not None or not self._checker.left_s():
             return known or checked
         again = self._checker.check(plain)
-        return _weighed(again) if again.status is Status.VERIFIED else checked
+        return self._weighed(again) if again.status is Status.VERIFIED else checked
 
     # -- stages: batches of candidates; after each, it would do to have found something
 
@@ -317,7 +317,7 @@ class Search:
             n, seconds = self._spent.get(_way(candidate), (0, 0.0))
             self._spent[_way(candidate)] = n + 1, seconds + checked.seconds
         if is_verified:
-            self.verified.append(_weighed(checked))
+            self.verified.append(self._weighed(checked))
         elif checked.status is Status.BREAKS:
             self.rejected.append((candidate, checked.why))
             self.failed.append(candidate.key)
@@ -325,6 +325,16 @@ class Search:
         # One that more changes may follow is tried again by the next run, so that they do.
         elif checked.status is Status.STILL_FAILS and not self._is_base(checked):
             self.failed.append(candidate.key)
+
+    def _weighed(self, checked: Checked) -> Checked:
+        """Return a verified candidate with what speaks against it."""
+        candidate = checked.candidate
+        lost = self._checker.unreached(checked) if candidate.stage == EDIT else ""
+        return replace(
+            checked,
+            doubt=doubt_of(candidate) or lost,
+            is_emptied=is_emptied(candidate) or bool(lost),
+        )
 
     def _is_base(self, checked: Checked) -> bool:
         """Keep what made progress, and say whether it did: more changes may follow."""
@@ -346,12 +356,6 @@ class Search:
         level, is_guess = list(Level).index(candidate.level), not is_told(candidate)
         worth = self._tools.library.record(candidate.name).worth
         return bool(checked.doubt), level, is_guess, -worth, -weight(candidate), candidate.size()
-
-
-def _weighed(checked: Checked) -> Checked:
-    """Return a verified candidate with what speaks against it."""
-    candidate = checked.candidate
-    return replace(checked, doubt=doubt_of(candidate), is_emptied=is_emptied(candidate))
 
 
 def _way(candidate: Candidate) -> tuple[str, bool]:
@@ -400,7 +404,6 @@ def joined(first: Candidate, second: Candidate) -> Candidate:
         before=second.before if own is None else own.before,
         message=f"{first.message}; {second.message}",
         target=second.target if own is None else None,
-        idle=second.idle if own is None else frozenset(),
         companions=tuple(parts.values()),
     )
 

@@ -10,13 +10,13 @@ import ast
 import builtins
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, zip_longest
 from types import MappingProxyType
 
 from pytest_bayesloc.domain.recording import RESULT
-from pytest_bayesloc.domain.source import negated, tree_of
+from pytest_bayesloc.domain.source import tree_of
 from pytest_bayesloc.fixes.syntax import (
     KINDS,
     LEAST_ENTRIES,
@@ -243,31 +243,6 @@ def _mistyped(old: ast.AST, new: ast.AST) -> Iterator[str]:
         text = next((t for t in map(ast.unparse, wrong) if t not in known), "")
         if text:
             yield f"it returns `{brief(text, WIDTH)}`, and `{declared}` is declared"
-
-
-def closed(before: str, after: str, idle: Collection[int]) -> str:
-    """Says which check now leaves where no test left before; empty if none does.
-
-    A condition that was false in every test, and is negated, is true in every test: what stands
-    behind is dead.
-
-    Args:
-        before: Text of a Python file.
-        after: The same with a change.
-        idle: Lines of it that no test executes.
-    """
-    old, new = tree_of(before), tree_of(after)
-    checks = [nodes_of(tree, ast.If) for tree in (old, new) if tree is not None]
-    for one, other in zip(*checks, strict=False) if len(checks) == 2 else ():
-        leaves = isinstance(one.body[-1], _LEAVES) and not one.orelse
-        if leaves and one.body[0].lineno in idle and _is_negated(one.test, other.test):
-            return f"no test gets behind `if {brief(ast.unparse(other.test), WIDTH)}` any more"
-    return ""
-
-
-def _is_negated(one: ast.expr, other: ast.expr) -> bool:
-    opposites = (negated(one), ast.UnaryOp(ast.Not(), one))
-    return ast.unparse(other) in set(map(ast.unparse, opposites))
 
 
 def tuned(before: str, after: str) -> str:

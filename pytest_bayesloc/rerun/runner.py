@@ -200,14 +200,17 @@ class ServerRunner:
         points: Sequence[tuple[Unit, Sequence[tuple[int, int]]]],
         *,
         limit_s: float,
+        patch: InspectionPatch | None = None,
     ) -> Sequence[Sample]:
-        """Run ``tests`` as they are and note the values at points of functions."""
+        """Run ``tests`` and note the values at points of functions."""
         request: Message = {
             "tests": list(tests),
             "limit_s": limit_s,
             "sampled": [[self.transport.path_of(u.location.file), *_key(u)] for u, _ in points],
             "points": [own for _, own in points],
         }
+        if patch is not None:
+            request["patches"] = [self._wire_patch(patch)]
         raws = (raw for m in self._ask(request) for raw in m.get("samples", ()))
         return [
             Sample(

@@ -40,6 +40,7 @@ class FakeRunner:
         asking: Per test, by condition, the code that asks for what it changes.
         patterns: Per test, the regular expressions that it asks.
         sampled: Per test, the values at points of functions.
+        under_patch: The same under a patch, of all tests.
         followed: Per such request, the tests.
         watched: Per request for what is caught, the tests.
         dies_at: Number of the re-run (from 1) at which the server dies; 0: never.
@@ -66,6 +67,7 @@ class FakeRunner:
     asking: Mapping[str, Mapping[str, Sequence[Reader]]] = field(default_factory=dict)
     patterns: Mapping[str, tuple[AskedPattern, ...]] = field(default_factory=dict)
     sampled: Mapping[str, Sequence[Sample]] = field(default_factory=dict)
+    under_patch: Callable[[InspectionPatch], Sequence[Sample]] = lambda _: ()
     followed: list[tuple[str, ...]] = field(default_factory=list)
     watched: list[tuple[str, ...]] = field(default_factory=list)
     dies_at: int = 0
@@ -132,8 +134,11 @@ class FakeRunner:
         points: Sequence[tuple[Unit, Sequence[tuple[int, int]]]],  # noqa: ARG002 - the port's
         *,
         limit_s: float,
+        patch: InspectionPatch | None = None,
     ) -> Sequence[Sample]:
         self.limits.append(limit_s)
+        if patch is not None:
+            return self.under_patch(patch)
         return [sample for node_id in tests for sample in self.sampled.get(node_id, ())]
 
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:

@@ -10,7 +10,8 @@ Reference:
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -115,11 +116,20 @@ def guard_case(site: Site) -> Iterator[TextEdit]:
 
 def _joined(site: Site, test: ast.expr, asked: Predicate, *, is_true: bool) -> TextEdit:
     more = f"and {asked.opposite}" if is_true else f"or {asked.text}"
+    if is_true and _is_narrower(site.of(test), asked.opposite):
+        edit = site.replace(test, asked.opposite, f"`{asked.opposite}`")
+        return replace(edit, weight=asked.weight)
     loose = (ast.IfExp, ast.Lambda, ast.NamedExpr, *((ast.Or,) if is_true else ()))
     kind = test.op if isinstance(test, ast.BoolOp) else test
     own = site.of(test)
     text = f"({own}) {more}" if isinstance(kind, loose) else f"{own} {more}"
     return replace(site.replace(test, text, f"`{more}`"), weight=asked.weight)
+
+
+def _is_narrower(test: str, clause: str) -> bool:
+    """Say whether a clause holds only where a condition of one name does."""
+    name = test.removeprefix("not ")
+    return clause in ({f"{name} is None", f"{name} == 0"} if name != test else {f"{name} == 1"})
 
 
 # -- places
@@ -253,13 +263,7 @@ def _about(
             yield rank, asked
         elif not all(map(holds_for, bad)) and all(map(holds_for, good)):
             yield rank, Predicate(asked.opposite, asked.text)
-    ours, others = ([_classes(s, name) for s in own] for own in (failing, passing))
-    for kind, text in _class_texts(site.tree).items():
-        is_one = f"isinstance({name}, {text})"
-        if not all(kind in own for own in ours) and all(kind in own for own in others):
-            yield 1, Predicate(f"not {is_one}", is_one)
-        elif any(kind in own for own in ours) and not any(kind in own for own in others):
-            yield 2, Predicate(is_one, f"not {is_one}")
+    yield from ((1, asked) for asked in _of_classes(site, name, failing, passing))
     yield from _numbers(name, bad, good)
     yield from _texts(site, name, bad, good)
 
@@ -282,8 +286,32 @@ def _is_false(value: Value) -> bool:
     return value.length == 0 or value.number == 0 or value.text in {"None", "False"}
 
 
-def _classes(sample: Sample, name: str) -> frozenset[str]:
-    return frozenset((*sample.classes.get(name, ()), sample.values[name].type_name))
+def _of_classes(
+    site: Site, name: str, failing: Sequence[Sample], passing: Sequence[Sample]
+) -> Iterator[Predicate]:
+    """Yield questions for a class that all passing samples have, or a failing one alone."""
+    texts = _class_texts(site.tree)
+    ours, others = ([_classes(s, name) for s in own] for own in (failing, passing))
+    for kinds, is_usual in ((others[0], True), (ours[0], False)):
+        for kind in sorted(kinds, key=lambda kind: kind not in texts):
+            asked = f"isinstance({name}, {texts.get(kind) or _beside(texts, kind)})"
+            n_bad, n_good = (sum(kind in own for own in every) for every in (ours, others))
+            if is_usual and n_good == len(others) and n_bad < len(ours):
+                yield Predicate(f"not {asked}", asked)
+                break
+            if not is_usual and n_bad and not n_good:
+                yield Predicate(asked, f"not {asked}")
+                break
+
+
+def _classes(sample: Sample, name: str) -> tuple[str, ...]:
+    return tuple(sample.classes.get(name, ())) or (sample.values[name].type_name,)
+
+
+def _beside(texts: Mapping[str, str], kind: str) -> str:
+    """A class that a file does not speak of, in the module that it takes most others from."""
+    modules = Counter(text.rpartition(".")[0] for text in texts.values() if "." in text)
+    return ".".join((*(module for module, _ in modules.most_common(1)), kind))
 
 
 @lru_cache(maxsize=16)

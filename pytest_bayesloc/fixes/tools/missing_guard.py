@@ -112,7 +112,7 @@ _ROLES = (
     (r"^TypeError: cannot unpack non-iterable NoneType", "looped|given"),
     (
         r"^TypeError: .*(operand type|not supported between|concatenate).*NoneType",
-        "compared|right|left",
+        "sides|given",
     ),
     (r"^TypeError: .*NoneType", "given"),
     (r"^ValueError: not enough values to unpack \(expected .*, got 0\)", "looped|given"),
@@ -158,7 +158,7 @@ def _returns(function: FunctionNode, test: str, name: str) -> list[str]:
 
 
 def _expected(name: str, test: str) -> list[str]:
-    """The plain values that a test compares calls of the function with, of empty arguments first."""
+    """The plain values that a test compares its calls with, of empty arguments first."""
     found = []
     tree = tree_of(textwrap.dedent(test))
     for node in ast.walk(tree) if tree is not None else ():
@@ -210,12 +210,14 @@ def _with_default(task: Task) -> Iterator[Made]:
 
 
 def _started(task: Task) -> Iterator[Made]:
-    """A default for what ``get`` does not find, of the type that it meets."""
+    """A default for what is None, or what ``get`` does not find, of the type that it meets."""
     other = _WITH_NONE.search(task.message)
-    for side in (part for node in task.nodes for part in picked(node, "left|right")):
-        if other is not None and isinstance(side, ast.Call) and called(side) == "get":
-            value = _PLAIN.get(other[1] or other[2], "0")
+    for side in (part for node in task.nodes for part in picked(node, "sides|given")):
+        value = _PLAIN.get(other[1] or other[2], "0") if other is not None else ""
+        if value and isinstance(side, ast.Call) and called(side) == "get":
             yield from _extreme(task.text, side, {ast.unparse(side.func)}, (value,))
+        elif value and isinstance(side, (ast.Name, ast.Attribute)):
+            yield _replaced(task.text, side, f"({task.text.of(side)} or {value})")
 
 
 def _got(text: Text, node: ast.AST, missing: str) -> Iterator[Made]:

@@ -10,6 +10,7 @@ import pytest
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.recording import Sample
 from pytest_bayesloc.fixes.check import Candidate, Checker, Status, patch_of
 
 if TYPE_CHECKING:
@@ -164,3 +165,50 @@ def test_a_test_that_passes_when_run_again_is_set_aside() -> None:
     checker, *_ = checked({"t::flaky": PASS}, {}, failing=("t::bad", "t::flaky"))
 
     assert (checker.failing, checker.flaky) == (("t::bad",), ("t::flaky",))
+
+
+CODE = "def f(x):\n    if x < 0:\n        x = 0\n    return x\n"
+NOW = "def f(x):\n    y = 1\n    if x > 0:\n        x = 0\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    ("executed", "still", "words"),
+    [
+        ({3, 4}, {4, 5}, ""),
+        ({3, 4}, {5}, "no test gets to line 3 any more"),
+        ({2, 4}, {5}, ""),  # a line that is changed
+        ({3}, set(), ""),  # nothing could be noted
+        ((), {5}, ""),
+    ],
+)
+def test_line_that_no_passing_test_gets_to_with_a_change_is_told(
+    executed: set[int], still: set[int], words: str
+) -> None:
+    where = Location(file="a.py", start_line=1, end_line=4, qualname="f")
+    asked: list[tuple[str, ...]] = []
+
+    class Sampling(Scripted):
+        def samples(
+            self,
+            tests: Sequence[str],
+            points: Sequence[tuple[object, Sequence[tuple[int, int]]]],
+            *,
+            limit_s: float,
+            patch: InspectionPatch,
+        ) -> list[Sample]:
+            del limit_s
+            assert patch.patched == NOW
+            asked.append(tuple(tests))
+            return [
+                Sample(location=where, point=point, then=0, values={})
+                for _, own in points
+                for point in own
+                if point[0] in still
+            ]
+
+    checker = replace(checker_of(Sampling({"t::bad": FAIL}, {}), ["t::good"]))
+    checker.reached = lambda _, tests: executed if tests == ("t::good",) else ()
+    candidate = replace(CANDIDATE, before=CODE, after=NOW, target=where)
+
+    assert checker.unreached(checker.check(candidate)) == words
+    assert asked in ([("t::good",)], [])

@@ -21,6 +21,10 @@ class Square(Shape):
     """One that inherits."""
 
 
+class Line:
+    """A class of another file."""
+
+
 HEAD = "class Shape:\n    pass\n\n\ndef f(x, y=None):\n"
 LINE = 6  # the first of the body
 WHERE = Location(file="m.py", qualname="f", start_line=5, end_line=30)
@@ -116,7 +120,7 @@ def test_clause_reads_values_where_the_condition_held() -> None:
 
     texts = [edit.text for edit in add_clause(site(body, failing, passing))]
 
-    assert texts == ["x and x == 1"]
+    assert texts == ["x == 1"]
 
 
 def test_clause_lets_a_condition_hold_where_it_did_not() -> None:
@@ -127,6 +131,24 @@ def test_clause_lets_a_condition_hold_where_it_did_not() -> None:
     texts = [edit.text for edit in add_clause(site(body, failing, passing))]
 
     assert texts[0] == "x == 3 and y or x is None"
+
+
+def test_class_that_the_file_does_not_name_is_taken_from_where_its_others_are() -> None:
+    body = "    if isinstance(x, shapes.Round):\n        return y\n    return x\n"
+    failing, passing = [sample(Line(), then=LINE + 2)], [sample(1, then=LINE + 2)]
+
+    texts = [edit.text for edit in add_clause(site(body, failing, passing))]
+
+    assert "isinstance(x, shapes.Round) or isinstance(x, shapes.Line)" in texts
+
+
+def test_clause_that_says_more_stands_for_the_condition() -> None:
+    body = "    if not x:\n        return y\n    return x\n"
+    failing, passing = [sample(0, then=LINE + 1)], [sample(None, then=LINE + 1)]
+
+    texts = [edit.text for edit in add_clause(site(body, failing, passing))]
+
+    assert texts[0] == "x is None"
 
 
 def test_guard_in_a_loop_goes_on_with_it() -> None:

@@ -41,6 +41,12 @@ EXAMPLES = (
         test="def test_f():\n    assert f([None, X(3)]) == 3\n",
     ),
     Example(
+        error="TypeError: '>' not supported between instances of 'int' and 'NoneType'",
+        before="def f(line):\n    return max(line, 1)\n",
+        after="def f(line):\n    return max((line or 0), 1)\n",
+        line=2,
+    ),
+    Example(
         error="TypeError: 'NoneType' object is not iterable",
         before="def f(xs):\n    for x in xs:\n        print(x)\n",
         after="def f(xs):\n    for x in xs or ():\n        print(x)\n",
