@@ -1,4 +1,4 @@
-"""Hooks by which other plugins take part."""
+"""Hooks by which other plugins take part, each stable or experimental (docs/extending.md)."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ def pytest_bayesloc_propose_patches(  # type: ignore[empty-body]
 ) -> Sequence[InspectionPatch]:
     """Propose inspection patches for ``location``; ``source`` is the text of its file.
 
+    Experimental: a minor version may change it.
+
     Returns:
         Patches of that file, made in memory; they are run after the built-in ones.
     """
@@ -30,6 +32,8 @@ def pytest_bayesloc_propose_patches(  # type: ignore[empty-body]
 @pytest.hookspec
 def pytest_bayesloc_localized(config: pytest.Config, faults: Sequence[Fault]) -> None:
     """Called once a failing run has been localized, before reports are written.
+
+    Stable: so are its arguments, and of the faults what docs/extending.md names.
 
     Args:
         config: pytest's.
@@ -40,6 +44,8 @@ def pytest_bayesloc_localized(config: pytest.Config, faults: Sequence[Fault]) ->
 @pytest.hookspec
 def pytest_bayesloc_fix_tools(config: pytest.Config) -> Sequence[Path]:  # type: ignore[empty-body]
     """Offer fix tools.
+
+    Experimental: a minor version may change it, and the format of the definitions.
 
     Returns:
         Their definitions: YAML files (docs/fixes.md), each with what it runs beside it. Who
@@ -52,6 +58,8 @@ def pytest_bayesloc_report_formats(  # type: ignore[empty-body]
     config: pytest.Config,
 ) -> Mapping[str, Callable[[Mapping[str, Any]], str]]:
     """Offer formats of reports, which ``--bayesloc-report=KIND[:PATH]`` then takes.
+
+    Stable: so are its argument, and the schema of the document.
 
     Returns:
         By its kind (letters, digits, ``_``, ``.`` and ``-``) a function that makes the text of a

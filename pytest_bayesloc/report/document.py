@@ -631,7 +631,8 @@ class UsageEntry(_Entry):
 class ResultDocument(_Entry):
     """The result of one pytest run: its failures and their likely causes.
 
-    Long lists and texts are cut; 'partial' names what is missing.
+    Long lists and texts are cut; 'partial' names what is missing. Stable: keys of bayesloc/1 keep
+    name, type and meaning. A release may add keys; readers should skip those they don't know.
 
     Attributes:
         ranking: All faults' rankings in one, best first.
@@ -656,6 +657,8 @@ class ResultDocument(_Entry):
 
 class LoopVerdict(_Entry):
     """Whether somebody goes in circles, for the hooks of coding agents: one line for each run.
+
+    Stable: keys of bayesloc-loop/1 keep name, type and meaning. A release may add keys.
 
     Attributes:
         verdict: `unknown` where tests fail and nobody looked: loops are left out, the memory is off
