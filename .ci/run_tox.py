@@ -26,7 +26,7 @@ LOWEST = "3.11"
 FULL = "3.13"
 #: Where ``make test`` runs tests.
 TESTED = ROOT / ".cache" / "test-venv" / "pyvenv.cfg"
-CHECKS = ("e2e", "company", "check")
+CHECKS = ("e2e", "company", "check", "release")
 ASK = """
 import sys, sysconfig
 letter = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -244,10 +245,15 @@ def test_component_shows_a_red_run_in_the_merge_request(red: Path) -> None:
     assert (red / "report" / "bayesloc.html").is_file()
 
 
-def test_component_installs_the_plugin_of_its_version() -> None:
-    assert f"default: pytest-bayesloc=={version('pytest-bayesloc')}\n" in COMPONENT.read_text(
-        "utf-8"
-    )
+def test_files_that_name_the_version_name_the_same() -> None:
+    wanted = version("pytest-bayesloc")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["version"]
+    installed = re.findall(r"pytest-bayesloc==(\S+)", COMPONENT.read_text("utf-8"))
+    used = re.findall(r"pytest-bayesloc@v(\S+)|/bayesloc@(\S+)", TEXT)
+
+    assert cited == wanted
+    assert installed == [wanted]
+    assert {"".join(names) for names in used} == {wanted}
 
 
 def test_reports_that_workflows_ask_for_exist() -> None:
@@ -288,3 +294,17 @@ def test_empty_log_for_a_run_that_passes_is_sarif() -> None:
     (log,) = re.findall(r'^ +({"version".*})$', TEXT, re.MULTILINE)
 
     jsonschema.Draft4Validator(json.loads(schema)).validate(json.loads(log))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "problems"),
+    [
+        ("branch", "main", 0),
+        ("tag", "v0.0.1", 2),
+    ],
+)
+def test_release_needs_a_tag_of_its_version_and_notes(kind: str, name: str, problems: int) -> None:
+    off_the_tag = runpy.run_path(str(ROOT / ".ci" / "check_release.py"))["off_the_tag"]
+    environment = {"GITHUB_REF_TYPE": kind, "GITHUB_REF_NAME": name}
+
+    assert len([*off_the_tag("0.0.2", environment)]) == problems
