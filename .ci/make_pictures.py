@@ -1,6 +1,6 @@
 """Make the pictures of the terminal in ``docs/images``, and those of the page smaller.
 
-The terminal's are of a run of the project of the first page. The page's are taken by
+The terminal's are of a run of the project of ``docs/examples.md``. The page's are taken by
 ``tests/e2e/test_report_page.py``.
 """
 
@@ -41,11 +41,11 @@ def main() -> int:
 
 
 def section(verbosity: str) -> str:
-    """Return what the plugin says of the project of the first page, with colours."""
+    """Return what the plugin says of that project, with colours."""
     from tests.pages import files_of
 
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in files_of("index.md").items():
+        for name, text in files_of("examples.md").items():
             Path(folder, name).write_text(text, encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "--bayesloc", verbosity, "--color=yes"]
         run = subprocess.run(

@@ -156,14 +156,16 @@ def test_names_of_options_are_told_from_others(
     assert INI_NAME.findall(text) == names
 
 
-# -- what the page on reading says of others
+# -- what the pages on reading say of others
 
 
-READING = (ROOT / "docs" / "reading.md").read_text("utf-8")
+READING = "".join(
+    (ROOT / "docs" / page).read_text("utf-8") for page in ("reading.md", "reading-reference.md")
+)
 
 
 def rows_behind(head: str) -> list[list[str]]:
-    """The rows of the table of that page whose first line begins so."""
+    """The rows of the table of those pages whose first line begins so."""
     lines = READING[READING.index(head) :].partition("\n\n")[0].splitlines()
     return [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines[2:]]
 

@@ -1,4 +1,4 @@
-"""Twelve failing projects, one for each kind of failure that docs/reading.md shows.
+"""Twelve failing projects, one for each kind of failure that docs/examples.md shows.
 
 ``python -m tests.integration.kinds`` runs them and writes what the terminal says into the page.
 """
@@ -370,7 +370,7 @@ def main() -> None:
     for kind in KINDS:
         with tempfile.TemporaryDirectory() as folder:
             parts.append(markdown(kind, kind.section(Project(Path(folder)))))
-    page = DOCS / "reading.md"
+    page = DOCS / "examples.md"
     before, mark, rest = page.read_text(encoding="utf-8").partition("<!-- kinds -->\n")
     after = rest.partition(mark)[2]
     page.write_text(f"{before}{mark}\n{chr(10).join(parts)}\n{mark}{after}", encoding="utf-8")

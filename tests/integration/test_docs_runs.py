@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.one_python
 
-START, EXTENDING, FIXES, MEMORY = (
-    files_of(name) for name in ("index.md", "extending.md", "fixes.md", "memory.md")
+PRICES, AGENTS, EXTENDING, FIXES, MEMORY = (
+    files_of(name) for name in ("examples.md", "agents.md", "extending.md", "fixes.md", "memory.md")
 )
-PRICES = {name: START[name] for name in ("prices.py", "test_prices.py")}
 #: What differs from machine to machine, and between the page's margin and the terminal's.
 VARIES = re.compile(
     r"\d+(?:\.\d+)? s|<0\.01 s|(?<=html )\S*(?=\.bayesloc/)|(?<=bug )[0-9a-f]{12}|\d{4}-\d\d-\d\d"
@@ -43,7 +42,7 @@ def alike(lines: list[str]) -> list[str]:
 
 
 def with_hooks(projects: Projects, name: str, more: dict[str, str] | None = None) -> Project:
-    """The project of the first page with a ``conftest.py`` of the page on hooks."""
+    """The project of the pages with a ``conftest.py`` of the page on hooks."""
     return projects.make(
         {**PRICES, "conftest.py": EXTENDING[f"{name}/conftest.py"], **(more or {})}
     )
@@ -51,8 +50,8 @@ def with_hooks(projects: Projects, name: str, more: dict[str, str] | None = None
 
 @pytest.fixture(scope="module")
 def first_page(projects: Projects) -> Project:
-    """The project of the first page, after the runs that it tells of."""
-    project = projects.make({**PRICES, "first.py": START["first.py"]})
+    """The project of the pages, after the run that the page for agents tells of."""
+    project = projects.make({**PRICES, **AGENTS})
     project.run("-q", "--bayesloc", "--bayesloc-report=json:bayesloc.json")
     return project
 
@@ -112,21 +111,25 @@ def test_page_on_reading_quotes_the_first_page() -> None:
 
 
 @pytest.mark.thorough
-def test_page_on_reading_quotes_the_long_form(projects: Projects) -> None:
+def test_pages_on_reading_quote_the_long_form(projects: Projects) -> None:
     run = projects.make(PRICES).run("--bayesloc", "-v", "--tb=no")
 
-    for holds in ("rank      P", "why prices.py", "values of to_pay"):
-        quoted = shown("reading.md", holds)
+    for page, holds in (
+        ("reading.md", "rank      P"),
+        ("reading.md", "why prices.py"),
+        ("reading-reference.md", "values of to_pay"),
+    ):
+        quoted = shown(page, holds)
         assert alike(quoted)
         assert set(alike(quoted)) <= set(alike(run.section))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.title)
-def test_page_on_reading_shows_each_kind_of_failure(projects: Projects, kind: Kind) -> None:
+def test_page_of_examples_shows_each_kind_of_failure(projects: Projects, kind: Kind) -> None:
     section = kind.section(projects.make({}))
 
-    assert markdown(kind, section) in (DOCS / "reading.md").read_text("utf-8")
+    assert markdown(kind, section) in (DOCS / "examples.md").read_text("utf-8")
     faults = "\n".join(section).split("fault ")
     assert max(fault.count("\n") for fault in faults) <= 12
 

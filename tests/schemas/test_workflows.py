@@ -37,7 +37,7 @@ OF_GITHUB = sorted(path for path in BLOCKS if path.startswith(".github/workflows
 ACTION, COMPONENT = ROOT / "action.yml", ROOT / "templates" / "bayesloc" / "template.yml"
 OURS = sorted((ROOT / ".github" / "workflows").iterdir())
 #: A project of two files, in which tests fail.
-RED = {name: files_of("index.md")[name] for name in ("prices.py", "test_prices.py")}
+RED = files_of("examples.md")
 
 #: What readers copy has tags of GitHub's own actions, and of ours.
 POLICY = """
