@@ -256,6 +256,37 @@ def test_page_on_reading_has_the_words_of_the_terminal(words: str) -> None:
     assert f"*{words.removeprefix('likely cause: ')}*" in " ".join(READING.split())
 
 
+# -- how long pages are
+
+
+#: Lines that a page may have which is read from top to bottom.
+LENGTHS = {"index.md": 59, "ci.md": 150, "reading.md": 150, "accuracy.md": 150, "model.md": 220}
+MAX_LINES_OF_PARAGRAPH, MAX_WORDS_OF_CELL = 6, 25
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+def test_page_is_short_and_says_for_whom_it_is(name: str) -> None:
+    text = (ROOT / "docs" / name).read_text("utf-8")
+
+    assert len(text.splitlines()) <= LENGTHS[name]
+    assert re.match(r"# .*\n\nFor whoever ", text)
+
+
+@pytest.mark.parametrize(
+    "name", [*LENGTHS, "accuracy-reference.md", "ci-reference.md", "reading-reference.md"]
+)
+def test_paragraphs_and_cells_of_page_are_short(name: str) -> None:
+    text = (ROOT / "docs" / name).read_text("utf-8")
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL).split("\n\n")
+    paragraphs = [
+        part.strip("\n") for part in prose if not re.match(r"\n*(\||-|\d\.|#| {4})", part)
+    ]
+    cells = re.findall(r"(?<=\|)[^|\n]+(?=\|)", text)
+
+    assert [part for part in paragraphs if part.count("\n") >= MAX_LINES_OF_PARAGRAPH] == []
+    assert [cell for cell in cells if len(cell.split()) > MAX_WORDS_OF_CELL] == []
+
+
 # -- what the check of the built site finds
 
 
