@@ -22,10 +22,10 @@ HEAD = f"""\
 
 # Options
 
-Most options of the command line have a twin in the ini file, wherever pytest reads its own:
-`pytest.ini`, `pyproject.toml`, `tox.ini` or `setup.cfg`. The command line wins. What may be given
-several times is a list in the ini file. A value that is not usable ends the run before any test,
-with one line that says what was expected.
+For whoever looks up an option. Most options of the command line have a twin in the ini file,
+wherever pytest reads its own: `pytest.ini`, `pyproject.toml`, `tox.ini` or `setup.cfg`. The command
+line wins. What may be given several times is a list in the ini file. A value that is not usable
+ends the run before any test, with one line that says what was expected.
 
 ```toml
 [tool.pytest.ini_options]
