@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from pytest_bayesloc import hookspecs
 from pytest_bayesloc.options.settings import declarations
 from pytest_bayesloc.report.terminal import EVERYTHING, EXTENTS
 from pytest_bayesloc.report.view import KINDS, ORIGINS
@@ -254,6 +255,21 @@ def test_page_on_reading_has_every_key_of_the_page() -> None:
 @pytest.mark.parametrize("words", [*ORIGINS.values(), *KINDS.values()])
 def test_page_on_reading_has_the_words_of_the_terminal(words: str) -> None:
     assert f"*{words.removeprefix('likely cause: ')}*" in " ".join(READING.split())
+
+
+# -- what the page on extending promises
+
+
+def test_hooks_say_the_mark_that_the_page_gives_them() -> None:
+    page = (ROOT / "docs" / "extending.md").read_text("utf-8")
+    marks = dict(re.findall(r"^\| `(pytest_bayesloc_\w+)` \| (\w+) \|", page, re.MULTILINE))
+    said = {
+        name: re.findall(r"^ *(Stable|Experimental): ", hook.__doc__ or "", re.MULTILINE)
+        for name, hook in vars(hookspecs).items()
+        if name.startswith("pytest_")
+    }
+
+    assert said == {name: [mark.capitalize()] for name, mark in marks.items()}
 
 
 # -- how long pages are
