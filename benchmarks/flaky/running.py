@@ -7,6 +7,8 @@ run is made red, ``green`` how one is made green. Both are parts between ``;``: 
 arguments of pytest, ``in: FOLDER``, ``at: DATE`` for a faked date, ``listing: sorted`` for the
 entries of folders in order, ``until: red`` for what fails by chance. ``green`` may also be
 ``alone`` (each failing test in a process of its own) or ``never``; without it, a plain run passes.
+The first word of a file's name marks a set: ``third`` takes all of ``third-...``. What ends with
+``controls`` holds steady failures with a plain mistake at ``place``.
 """
 
 from __future__ import annotations
@@ -111,6 +113,11 @@ class FlakyProject:
         return {part.strip() for part in self.truth.get(key, "").split("|")} - {""}
 
     @property
+    def is_control(self) -> bool:
+        """Whether it fails for a plain mistake."""
+        return self.title.endswith(CONTROLS)
+
+    @property
     def places(self) -> set[str]:
         """The places of its cause: file, and qualified name with dots."""
         parts = (place.partition("::") for place in self.alternatives("place"))
@@ -118,7 +125,7 @@ class FlakyProject:
 
 
 def projects() -> Iterator[FlakyProject]:
-    """Yield all projects."""
+    """Yield all projects, written controls too."""
     for path in sorted(PROJECTS.glob("*.txt")):
         for head, files in corpus.sections(path):
             name, *lines = head.splitlines()
@@ -127,26 +134,32 @@ def projects() -> Iterator[FlakyProject]:
 
 
 def controls() -> list[FlakyProject]:
-    """Draw steady failures, the same at each call: no cause is right for them."""
+    """Draw steady failures, the same at each call, and add the written ones: no cause is right."""
     pool = [project for project in corpus.projects() if project.kind not in NO_CONTROLS]
-    return [
+    drawn = [
         FlakyProject(title=CONTROLS, name=f"{p.kind}: {p.name}", truth={}, files=p.files)
         for p in random.Random(SEED).sample(pool, N_CONTROLS)
     ]
+    return drawn + [project for project in projects() if project.is_control]
 
 
 def chosen(names: Sequence[str], *, controls_only: bool) -> list[FlakyProject]:
-    """The projects, or the controls, of these kinds or names; all where none is named.
+    """The projects, or the controls, of these sets, kinds or names; all where none is named.
 
     Raises:
         SystemExit: If there is no such project.
     """
-    pool = controls() if controls_only else list(projects())
-    taken = [p for p in pool if not names or {p.title, p.name, p.truth.get("kind")} & {*names}]
+    pool = controls() if controls_only else [p for p in projects() if not p.is_control]
+    taken = [p for p in pool if not names or _names(p) & {*names}]
     if not taken:
         kinds = ", ".join(dict.fromkeys(p.title for p in pool))
         raise SystemExit(f"No project of {', '.join(names)}: take {kinds}, or the name of one")
     return taken
+
+
+def _names(project: FlakyProject) -> set[str]:
+    kinds = project.alternatives("kind")
+    return {project.title, project.title.partition("-")[0], project.name, *kinds}
 
 
 def check(names: Sequence[str], python: Path, *, controls: bool, jobs: int) -> int:
@@ -176,14 +189,14 @@ def measure(names: Sequence[str], python: Path, work: Path, *, controls: bool, j
 def report(work: Path) -> None:
     """Print the outcomes of what is kept below ``work``, by kind, and how long the runs took."""
     rows = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(work.glob("*.json"))]
-    ours = [row for row in rows if row["title"] != CONTROLS]
+    ours = [row for row in rows if not row["title"].endswith(CONTROLS)]
     print("| kind | projects | right | place wrong | nothing | wrong | seconds, median | most |")
     print("|---|---|---|---|---|---|---|---|")
     for title in dict.fromkeys(row["title"] for row in ours):
         _print_row(title, [row for row in ours if row["title"] == title])
     if ours:
         _print_row("all", ours)
-    steady = [row for row in rows if row["title"] == CONTROLS]
+    steady = [row for row in rows if row["title"].endswith(CONTROLS)]
     n_called = sum(row["outcome"] == WRONG for row in steady)
     print(f"{n_called} of {len(steady)} controls were called something else than a fault of code")
 
@@ -220,7 +233,7 @@ def _outcome(project: FlakyProject, causes: Sequence[Mapping[str, Any] | None]) 
 
     A result without faults says nothing.
     """
-    if project.title == CONTROLS:
+    if project.is_control:
         return WRONG if any(causes) else RIGHT if causes else NOTHING
     ranked = [_rated(project, cause) for cause in causes if cause]
     if WRONG in ranked or not ranked or None in causes:
@@ -245,7 +258,7 @@ def _fault(project: FlakyProject, python: Path) -> str:
     red = _conditions(project.truth.get("run", ""))
     status, output = _in_a_copy(project, python, red, 1)
     failing = FAILED.findall(output)
-    if status == 0 or not (failing or project.title == CONTROLS):
+    if status == 0 or not (failing or project.is_control):
         return f"is not red ({status}): {output[-500:]}"
     for way, is_green in _other_ways(project, red, failing):
         status, output = _in_a_copy(project, python, way, 0 if is_green else 1)
@@ -258,7 +271,7 @@ def _other_ways(
     project: FlakyProject, red: Conditions, failing: Sequence[str]
 ) -> Iterator[tuple[Conditions, bool]]:
     """Yield conditions beside those that make it red, each with whether all tests then pass."""
-    green = "never" if project.title == CONTROLS else project.truth.get("green", "")
+    green = "never" if project.is_control else project.truth.get("green", "")
     polluters = project.truth.get("after", "").split()
     if polluters:
         yield replace(red, arguments=(*polluters, *failing)), False
