@@ -129,7 +129,7 @@ class LocalizationSession:
         is_red = not all(verdicts.values())
         if is_red:
             self._localize()
-        elif self._settings.record is not None:
+        elif self._settings.record is not None or self._recorder.recorded.reruns:
             complete_spectra(self.context, may_run=not self._stopped_by_hand)
         if self._settings.record is not None:
             from pytest_bayesloc.pipeline.run_files import keep_record

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pytest_bayesloc.domain.bug import BugRecord
+    from pytest_bayesloc.domain.cause import Cause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +90,44 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FlakyTest:
+    """A failing test that passed and failed on the same code.
+
+    Attributes:
+        fault: Index of its group of failing tests.
+        n_failed: Its failures on that code, this run's included.
+        rate: Their share.
+        is_same_code: Whether that is the code as it is; else it has changed since.
+        passed_again: Whether it passed when we ran it again as it was, which ``rate`` leaves out.
+        environment: Where that was; empty: where this run is made.
+        since: When it began.
+    """
+
+    fault: int
+    test: str
+    n_failed: int
+    rate: Estimate
+    is_same_code: bool
+    passed_again: bool
+    environment: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RememberedCause:
+    """The cause that was found at ``found_at`` for the same failure on the same code.
+
+    Attributes:
+        fault: Index of the group of failing tests.
+    """
+
+    fault: int
+    test: str
+    found_at: str
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StatisticsRow:
     """The bugs of a month, of an arm, or all; None where there is nothing to estimate from.
 
@@ -132,6 +171,8 @@ class Remembered:
             ``patterns``, ``observations``.
         is_shown: Whether the user is to see advice: in an experiment, half of the runs don't.
         months: Statistics of each month, the first one first, where inspections were asked for.
+        flaky: The failing tests that are known to be flaky.
+        causes: Those that were found in earlier runs, one a failing test at most.
     """
 
     messages: tuple[str, ...] = ()
@@ -139,3 +180,5 @@ class Remembered:
     world: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_shown: bool = True
     months: tuple[StatisticsRow, ...] = ()
+    flaky: tuple[FlakyTest, ...] = ()
+    causes: tuple[RememberedCause, ...] = ()

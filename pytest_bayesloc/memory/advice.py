@@ -73,14 +73,12 @@ class Adviser:
         ledger = self._ledger
         names = {tag[4:] for what in symptoms for tag in what.tags if tag.startswith("api:")}
         believed = [name for what in symptoms for name in what.believed]
-        tests = [node_id for what in symptoms for node_id in what.tests]
         seen = {(what.category, what.signature): None for what in symptoms}
         insights = dict.fromkeys(
             text
             for category in dict.fromkeys(category for category, _ in seen)
             for text in retrieval.insights(ledger, category, N_KNOWN)
         )
-        flaky = retrieval.observed(ledger, "flaky", tests)
         found = {
             "insights": list(insights)[:N_KNOWN],
             "constraints": [
@@ -93,10 +91,7 @@ class Adviser:
                 for category, signature in seen
                 for kind, n in retrieval.fixed_alike(ledger, category, signature).items()
             ][:N_KNOWN],
-            "observations": [
-                f"{test} passed and failed without an edit, {n} times" for test, n in flaky.items()
-            ]
-            + retrieval.general_notes(ledger),
+            "observations": retrieval.general_notes(ledger),
         }
         return {kind: tuple(texts) for kind, texts in found.items()}
 

@@ -249,8 +249,6 @@ class Episodes:
         edit = sighting.net if is_back else sighting.edit
         if not sighting.data and self._is_unchanged(bug, edit):
             self._ledger.close(bug, BugState.FLAKY, "", at)
-            for node_id in sorted(sighting.passed):
-                self._ledger.observe("flaky", node_id, at)
             end = "passes without an edit of code or data, so it is flaky"
             return [_ended(bug, record, "flaky", end)]
         return [self._resolved(bug, record, sighting)]

@@ -143,14 +143,6 @@ def insights(ledger: Ledger, category: Category, at_most: int) -> list[str]:
     return list(dict.fromkeys(ledger.db.column(asked, *key, at_most)))
 
 
-def observed(ledger: Ledger, kind: str, texts: Collection[str]) -> dict[str, int]:
-    """Return which of ``texts`` were observed, and how often; the last first."""
-    asked = """SELECT text, n FROM observation WHERE project = ? AND kind = ? AND text IN ?
-        ORDER BY last_at DESC LIMIT ?"""
-    wanted = [written("observation.text", item) for item in sorted(texts)[:CHUNK]]
-    return dict(ledger.db.rows(asked, ledger.project, kind, wanted, N_OBSERVED))
-
-
 def general_notes(ledger: Ledger) -> list[str]:
     """Return persons' notes that belong to no bug, youngest first."""
     asked = "SELECT text FROM note WHERE project = ? AND bug IS NULL ORDER BY seq DESC LIMIT ?"

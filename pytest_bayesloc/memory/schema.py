@@ -19,16 +19,23 @@ from typing import Any, NamedTuple
 from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.texts import storable
 
-VERSION = 1
+VERSION = 2
 #: The oldest version whose programs may read and write tables of ``VERSION``: older ones are left
 #: out of a memory that a newer program has brought up to date, the others go on.
 LEAST = 1
-#: The i-th one holds the statements that bring tables of version ``i + 1`` to version ``i + 2``,
-#: with the words of ``SCHEMA`` in braces.
-MIGRATIONS: list[str] = []
 #: The columns that hold lists of texts, as JSON.
 LISTS = frozenset(
-    {"tags", "suspects", "executed", "functions", "edited", "untested", "suggested", "loops"}
+    {
+        "tags",
+        "suspects",
+        "executed",
+        "functions",
+        "edited",
+        "untested",
+        "suggested",
+        "loops",
+        "after",
+    }
 )
 #: The words on which the dialects differ. SQLite numbers rows by a key of this very type alone.
 SQLITE = {"serial": "INTEGER PRIMARY KEY", "bytes": "BLOB", "by_key": "WITHOUT ROWID"}
@@ -155,7 +162,7 @@ CREATE TABLE note (
     made_at VARCHAR(32) NOT NULL
 );
 
--- An observation of the world: environments, flaky tests, infrastructure days.
+-- An observation of the world: infrastructure days.
 CREATE TABLE observation (
     project VARCHAR(200) NOT NULL,
     kind VARCHAR(20) NOT NULL,
@@ -247,6 +254,48 @@ CREATE TABLE fix_pattern (
     PRIMARY KEY (project, pattern, bug)
 );
 """
+
+OUTCOME = """
+-- How a test that has failed ended on one state of its code, and why, if that was found.
+CREATE TABLE outcome (
+    project VARCHAR(200) NOT NULL,
+    node_id VARCHAR(1000) NOT NULL,
+    state VARCHAR(32) NOT NULL,  -- digest of its file and of what it executed; empty if unknown
+    environment VARCHAR(100) NOT NULL,  -- the Python and the platform
+    executed TEXT NOT NULL,  -- beside its own file, as "file qualname"
+    texts VARCHAR(32) NOT NULL,  -- digest of all these files as they last were
+    n_failed INTEGER NOT NULL,  -- runs of the suite, and reruns in them
+    n_passed INTEGER NOT NULL,
+    n_again INTEGER NOT NULL,  -- runs in which it failed, and passed when we ran it again
+    first_at VARCHAR(32) NOT NULL,
+    last_at VARCHAR(32) NOT NULL,
+    fingerprint VARCHAR(40) NOT NULL,  -- of the failure that has this cause
+    kind VARCHAR(30) NOT NULL,  -- of the cause; empty: none was found, likewise below
+    cause VARCHAR(1000) NOT NULL,
+    remedy VARCHAR(1000) NOT NULL,
+    place VARCHAR(500) NOT NULL,  -- as "file qualname"
+    line INTEGER NOT NULL,
+    after TEXT NOT NULL,  -- the tests that have to run before
+    variable VARCHAR(300) NOT NULL,
+    command VARCHAR(4000) NOT NULL,
+    found_at VARCHAR(32) NOT NULL,
+    PRIMARY KEY (project, node_id, state, environment)
+);
+"""
+SCHEMA += OUTCOME
+#: Whether a test passed and failed on one state of its code.
+IS_FLAKY = "(n_again > 0 OR (n_failed > 0 AND n_passed > 0))"
+#: Takes over the flaky tests of version 1, which knew no more than how often they were.
+FLAKY_OF_VERSION_1 = """
+INSERT INTO outcome
+    SELECT project, text, '', '', '[]', '', n, 0, n, first_at, last_at,
+        '', '', '', '', '', 0, '[]', '', '', ''
+    FROM observation WHERE kind = 'flaky';
+DELETE FROM observation WHERE kind = 'flaky';
+"""
+#: The i-th one holds the statements that bring tables of version ``i + 1`` to version ``i + 2``,
+#: with the words of ``SCHEMA`` in braces.
+MIGRATIONS = [OUTCOME + FLAKY_OF_VERSION_1]
 
 _TYPES = {"INTEGER": int, "BIGINT": int, "FLOAT": float, "BOOLEAN": bool, "BLOB": bytes}
 

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from pytest_bayesloc.domain.advice import Estimate, StatisticsRow
 from pytest_bayesloc.domain.bug import BugState, TrialOutcome
 from pytest_bayesloc.memory.ledger import Ledger
-from pytest_bayesloc.memory.schema import tables
+from pytest_bayesloc.memory.schema import IS_FLAKY, tables
 
 Cell: TypeAlias = Callable[[StatisticsRow], str]
 Record: TypeAlias = dict[str, Any]  # a row of the database
@@ -176,13 +176,15 @@ def gained(ledger: Ledger) -> dict[str, dict[str, int]]:
             FROM bug WHERE project = ?) AS alike
         WHERE n = 2"""
     seen = "SELECT text, first_at FROM observation WHERE project = ?"
+    flaky = f"""SELECT node_id, min(first_at) FROM outcome WHERE project = ? AND {IS_FLAKY}
+        GROUP BY node_id"""
     notes = "SELECT text, min(made_at) FROM note WHERE project = ? GROUP BY text"
     rows, own = ledger.db.rows, ledger.project
     first: dict[str, list[tuple[object, str]]] = {
         "insights": rows(lessons, own, TrialOutcome.PASSED.value),
         "constraints": rows(lessons, own, TrialOutcome.FAILED.value) + rows(demands, own),
         "patterns": rows(patterns, own),
-        "observations": rows(seen, own) + rows(notes, own),
+        "observations": rows(seen, own) + rows(flaky, own) + rows(notes, own),
     }
     found: dict[str, dict[str, int]] = {}
     for kind, times in first.items():

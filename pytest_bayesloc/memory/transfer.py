@@ -42,6 +42,14 @@ ONCE: Mapping[str, tuple[str, ...]] = {
     "rule": ("project", "fingerprint"),
     "fix_pattern": ("project", "pattern", "bug"),
 }
+#: The same of what is counted, with the columns of its counts.
+COUNTED: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "observation": (("project", "kind", "text"), ("n",)),
+    "outcome": (
+        ("project", "node_id", "state", "environment"),
+        ("n_failed", "n_passed", "n_again"),
+    ),
+}
 OWN_NUMBERS = frozenset({"seq", "bug"})
 
 
@@ -55,7 +63,7 @@ def export(connection: Connection, project: str | None = None) -> Iterator[str]:
     bugs = f"SELECT seq FROM bug WHERE {own} ORDER BY seq"
     for chunk in chunks(connection.column(bugs, *key)):
         yield from _bugs(connection, chunk)
-    for table in ("observation", "rule", "fix_pattern"):
+    for table in (*COUNTED, "rule", "fix_pattern"):
         rows = connection.records(f"SELECT * FROM {table} WHERE {own}", *key)
         yield from (_line(table, row) for row in rows)
     loose = f"SELECT * FROM note WHERE {own} AND bug IS NULL ORDER BY seq"
@@ -127,7 +135,11 @@ def _check_format(given: object) -> None:
 
 def _add(db: Connection, kind: str, row: Row) -> bool:
     """Import a row, and return whether it was new."""
-    add = {"run": _run, "bug": _bug, "observation": _observation}.get(kind)
+    if kind == "observation" and row["kind"] == "flaky":  # as version 1 exported it
+        return _add_counts(db, "outcome", _flaky_of_version_1(row))
+    if kind in COUNTED:
+        return _add_counts(db, kind, row)
+    add = {"run": _run, "bug": _bug}.get(kind)
     return _add_once(db, kind, ONCE[kind], row) if add is None else add(db, row)
 
 
@@ -188,23 +200,30 @@ def _add_children(db: Connection, table: str, bug: int, rows: list[Row]) -> None
         Ledger(db, project).add_failure(**row, tags=json.loads(tags))
 
 
-def _observation(db: Connection, row: Row) -> bool:
+def _flaky_of_version_1(row: Row) -> Row:
+    """Return the same as the migration of a store makes of it."""
+    columns = tables()["outcome"].items()
+    empty: Row = {name: 0 if column.type is int else "" for name, column in columns}
+    known = {name: row[name] for name in ("project", "first_at", "last_at")}
+    counts = {"node_id": row["text"], "n_failed": row["n"], "n_again": row["n"]}
+    return empty | dict.fromkeys(("executed", "after"), "[]") | known | counts
+
+
+def _add_counts(db: Connection, table: str, row: Row) -> bool:
     """Merge counts: those of one origin are one count at two times, others add up."""
-    key = ("project", "kind", "text")
+    key, counts = COUNTED[table]
     names = [row[name] for name in key]
-    is_it = "WHERE project = ? AND kind = ? AND text = ?"
-    known = db.records(f"SELECT * FROM observation {is_it}", *names)
+    is_it = f"WHERE {' AND '.join(f'{name} = ?' for name in key)}"
+    known = db.records(f"SELECT * FROM {table} {is_it}", *names)
     if not known:
-        return _add_once(db, "observation", key, row)
+        return _add_once(db, table, key, row)
     (here,) = known
     is_same = here["first_at"] == row["first_at"]
-    values = {
-        "n": max(here["n"], row["n"]) if is_same else here["n"] + row["n"],
-        "first_at": min(here["first_at"], row["first_at"]),
-        "last_at": max(here["last_at"], row["last_at"]),
-    }
-    change = f"UPDATE observation SET n = ?, first_at = ?, last_at = ? {is_it}"
-    db.change(change, *values.values(), *names)
+    values = {n: max(here[n], row[n]) if is_same else here[n] + row[n] for n in counts}
+    values["first_at"] = min(here["first_at"], row["first_at"])
+    values["last_at"] = max(here["last_at"], row["last_at"])
+    changes = ", ".join(f"{name} = ?" for name in values)
+    db.change(f"UPDATE {table} SET {changes} {is_it}", *values.values(), *names)
     return False
 
 

@@ -147,9 +147,12 @@ def _note(text: str) -> None:
 
 
 def _forget(ledger: Ledger, bug_id: str) -> str:
+    from pytest_bayesloc.memory import outcomes
+
     bug = _found(ledger, bug_id)
     record = ledger.bugs([bug])[bug]
     ledger.decide(record.symptom.fingerprints, "")
+    outcomes.forget(ledger, record.symptom.tests)
     ledger.delete(bug)
     return f"bug {record.id} is forgotten, and what fails as it did is not taken in again"
 

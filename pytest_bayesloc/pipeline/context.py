@@ -26,7 +26,7 @@ from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.spectrum.sources import Sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from pytest_bayesloc.domain.advice import Remembered
     from pytest_bayesloc.domain.redaction import Redaction
@@ -120,22 +120,27 @@ def replace_text(path: Path, text: str) -> Path:
 
 def has_work(context: Context, *, is_red: bool) -> bool:
     """Whether the memory has to be opened at all."""
-    where = memory_of(context.rootdir, context.settings.memory)
-    if where is None or is_red or context.settings.lesson:
+    where, recorded = memory_of(context.rootdir, context.settings.memory), context.recorder.recorded
+    if where is None or is_red or context.settings.lesson or recorded.reruns:
         return where is not None
-    return may_have_open_bugs(where) if isinstance(where, Path) else True
+    return may_concern(where, recorded.verdicts) if isinstance(where, Path) else True
 
 
-def may_have_open_bugs(path: Path) -> bool:
-    """Whether a bug is open; also true where the file can't be read: the store will say why."""
+def may_concern(path: Path, ran: Collection[str]) -> bool:
+    """Whether a bug is open, or a test that ``ran`` is known to be flaky.
+
+    Also true where the file can't be read: the store will say why.
+    """
     if not path.is_file():
         return False
+    flaky = "SELECT node_id FROM outcome WHERE n_passed > 0 OR n_again > 0"
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=BUSY_S)) as db:
-            found = db.execute("SELECT 1 FROM bug WHERE state = 'open' LIMIT 1").fetchone()
+            if db.execute("SELECT 1 FROM bug WHERE state = 'open' LIMIT 1").fetchone():
+                return True
+            return any(node_id in ran for (node_id,) in db.execute(flaky))
     except sqlite3.Error:
         return True
-    return found is not None
 
 
 def memory_of(rootdir: Path, setting: str) -> Path | str | None:

@@ -6,6 +6,8 @@ import os
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import cached_property
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -23,6 +25,13 @@ from pytest_bayesloc.memory.advice import Adviser, keep_feedback
 from pytest_bayesloc.memory.episodes import Episodes, core_of
 from pytest_bayesloc.memory.feedback import rejections, verdict_counts
 from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.outcomes import (
+    N_COUNTED,
+    CodeStates,
+    Endings,
+    FailedTest,
+    Outcomes,
+)
 from pytest_bayesloc.memory.retrieval import Embeddings, Score, by_words
 from pytest_bayesloc.memory.sightings import Observer, Prove
 from pytest_bayesloc.memory.statistics import arm_of, statistics_of
@@ -37,14 +46,18 @@ from pytest_bayesloc.pipeline.context import (
     workspace_of,
 )
 from pytest_bayesloc.pipeline.fix_tools import learn, take_in
+from pytest_bayesloc.spectrum.build import build_spectrum
+from pytest_bayesloc.spectrum.shards import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Outcome
     from pytest_bayesloc.domain.result import Fault
+    from pytest_bayesloc.domain.spectrum import Spectrum
     from pytest_bayesloc.fixes.search import Search
     from pytest_bayesloc.history.runs import PastRuns
+    from pytest_bayesloc.memory.sightings import PassingSighting
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
@@ -79,6 +92,7 @@ class Remembering:
         self._prove = prove
         self._where = memory_of(self._rootdir, self._settings.memory)
         self._project = project_of(self._rootdir)
+        self._states = CodeStates(context.sources)
         self._lost: dict[Path | str, StoreError] = {}
 
     # -- before inspections
@@ -208,6 +222,9 @@ class Remembering:
             events = Episodes(ledger, run).advance(symptoms, passing)
             noted = self._note_lesson(ledger, events, run) if self._settings.lesson else []
             kept = self._advised(ledger, run, events, symptoms, faults, score)
+            outcomes = Outcomes(ledger, self._states, environment(), run.made_at)
+            endings = self._endings(cases, symptoms, events, passing)
+            outcomes.count(endings)
             keep_feedback(ledger, run, kept.advice, cases)
             ledger.trim(MAX_BUGS)
             messages = noted + [event.message for event in events if event.fault < 0]
@@ -217,8 +234,44 @@ class Remembering:
             messages += _spared([case.rejected for case in cases])
             rows = statistics_of(ledger) if self._settings.inspect else ()
             months = tuple(row for row in rows if row.name[:1].isdigit())
-            kept = replace(kept, messages=tuple(messages), months=months)
+            kept = replace(
+                kept,
+                messages=tuple(messages),
+                months=months,
+                flaky=tuple(outcomes.flaky(endings.failed)),
+                causes=tuple(outcomes.causes(endings.failed)),
+            )
         return kept, events, symptoms
+
+    def _endings(
+        self,
+        cases: Sequence[Case],
+        symptoms: Sequence[Symptom],
+        events: Sequence[Advice],
+        passing: Mapping[int, PassingSighting],
+    ) -> Endings:
+        """Return how the tests ended, but for those that a person wants to be forgotten."""
+        told = sorted({event.fault for event in events if event.fault >= 0})
+        failed = chain.from_iterable(_failed(i, cases[i], symptoms[i]) for i in told)
+        resolved = {event.bug for event in events if event.kind == "resolved"}
+        edited = {
+            node_id
+            for bug, seen in passing.items()
+            if bug in resolved or seen.data or (seen.edit is not None and seen.edit.functions)
+            for node_id in seen.passed
+        }
+        recorded = self._context.recorder.recorded
+        return Endings(
+            failed=dict(islice(failed, N_COUNTED)),
+            passed=[node_id for node_id, passed in recorded.verdicts.items() if passed],
+            edited=edited,
+            reruns=recorded.reruns,
+            executed=lambda node_id: _names(self._spectrum, node_id),
+        )
+
+    @cached_property
+    def _spectrum(self) -> Spectrum:
+        return build_spectrum(self._context.recorder.recorded, self._context.sources)
 
     def _advised(
         self,
@@ -339,6 +392,28 @@ class Remembering:
             plan=self._settings.lesson or done,
             command=self._command[:16],
         )
+
+
+def _failed(fault: int, case: Case, symptom: Symptom) -> Iterator[tuple[str, FailedTest]]:
+    """Yield the failing tests of a group; a file that can't be collected is none."""
+    again = {*case.flaky} - {spoiled.test for spoiled in case.spoiled}
+    for node_id, fingerprint in symptom.failing.items():
+        if "::" in node_id:
+            yield (
+                node_id,
+                FailedTest(
+                    fault=fault,
+                    fingerprint=fingerprint,
+                    executed=_names(case.spectrum, node_id),
+                    passed_again=node_id in again,
+                    cause=case.cause,
+                ),
+            )
+
+
+def _names(spectrum: Spectrum, node_id: str) -> frozenset[str]:
+    test = spectrum.bitset([node_id])
+    return frozenset(name_of(where) for where, tests in spectrum.executed.items() if tests & test)
 
 
 def _origin(fault: Fault) -> str:

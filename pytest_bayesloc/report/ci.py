@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +27,14 @@ from xml.etree import ElementTree as ET
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.text import clip, one_line, percent, visible
-from pytest_bayesloc.report.view import hot_line
-from pytest_bayesloc.report.words import name_of, place_of, reason_of, spoiled_words
+from pytest_bayesloc.report.view import faults_of, hot_line
+from pytest_bayesloc.report.words import (
+    all_flaky_words,
+    name_of,
+    place_of,
+    reason_of,
+    spoiled_words,
+)
 
 N_SUSPECTS = 5  # of a fault
 WORTH = 0.05  # who is less likely is named only as the first of a fault
@@ -94,6 +100,7 @@ class Suspect:
         line: That a mark goes to.
         path: Of its file in the repository; None if it lies outside.
         key: Its fingerprint, which no other suspect of the document has.
+        known: What is remembered of the failing tests: that they are flaky, and the cause.
     """
 
     number: int
@@ -103,6 +110,7 @@ class Suspect:
     line: int
     path: str | None
     key: str
+    known: Sequence[str] = ()
 
     @property
     def posterior(self) -> float:
@@ -115,6 +123,7 @@ class Suspect:
         said = one_line(f"{self.fault['error']['type']}: {self.fault['error']['message']}")
         cause = self.fault.get("cause")
         told = [cause["text"]] if cause else [spoiled_words(s) for s in self.fault["spoiled"]]
+        told += self.known
         spoiled = "".join(f"{clip(text, MAX_ERROR)}. " for text in told)
         return (
             f"{percent(self.posterior)} likely to be the cause of fault {self.number} "
@@ -126,7 +135,8 @@ class Suspect:
 def suspects(document: Document, checkout: Checkout) -> Iterator[Suspect]:
     """Yield the suspects of each fault in turn, the likeliest first."""
     seen: dict[str, int] = {}
-    for number, fault in enumerate(document["faults"], 1):
+    for view in faults_of(document, lambda _: None):
+        number, fault = view.number, view.entry
         for order, row in enumerate(fault["ranking"][:N_SUSPECTS], 1):
             if order > 1 and row["posterior"] < WORTH:
                 continue
@@ -140,6 +150,7 @@ def suspects(document: Document, checkout: Checkout) -> Iterator[Suspect]:
                 line=hot_line(row, fault)[0],
                 path=checkout.path(row["file"]),
                 key=key if seen[key] == 1 else f"{key}-{seen[key]}",
+                known=view.known,
             )
 
 
@@ -193,7 +204,9 @@ def to_sarif(document: Document, checkout: Checkout, version: str) -> dict[str, 
             {
                 "executionSuccessful": True,
                 "toolExecutionNotifications": [
-                    {"level": "note", "message": _message(note)} for note in document["partial"]
+                    {"level": "note", "message": _message(note)}
+                    for note in (all_flaky_words(document), *document["partial"])
+                    if note
                 ],
             }
         ],
@@ -304,8 +317,11 @@ MAX_MESSAGE = 1_000
 def marks(document: Document, checkout: Checkout) -> list[str]:
     """Return workflow commands that mark the lines of suspects: the first of each fault first.
 
-    What lies outside of the repository has no line to mark.
+    What lies outside of the repository has no line to mark. Before them comes one for the run if
+    all failures are of tests known to be flaky.
     """
+    all_flaky = all_flaky_words(document)
+    of_run = [f"::notice title=bayesloc::{_text(all_flaky)}"] if all_flaky else []
     left = {"error": MAX_ANNOTATIONS, "warning": MAX_ANNOTATIONS}
     found: dict[tuple[str | None, int], str] = {}  # faults may share a suspect
     for suspect in sorted(suspects(document, checkout), key=lambda s: (s.order, s.number)):
@@ -315,7 +331,7 @@ def marks(document: Document, checkout: Checkout) -> list[str]:
         if suspect.path is not None and where not in found and is_worth_it and left[level]:
             left[level] -= 1
             found[where] = _command(level, suspect, suspect.path)
-    return list(found.values())
+    return [*of_run, *found.values()]
 
 
 def _command(level: str, suspect: Suspect, path: str) -> str:
@@ -376,14 +392,18 @@ def _properties_of(suite: ET.Element) -> ET.Element:
 
 def _values(document: Document) -> Iterator[tuple[str, str]]:
     """Yield names and values; ``one_line`` leaves no character that XML can't hold."""
-    for number, fault in enumerate(document["faults"], 1):
-        name = f"fault.{number}"
+    if all_flaky := all_flaky_words(document):
+        yield "known_flaky", all_flaky
+    for view in faults_of(document, lambda _: None):
+        name, fault = f"fault.{view.number}", view.entry
         tests = fault["failing_tests"]
         yield f"{name}.n_tests", str(len(tests))
         yield f"{name}.tests", " ".join(map(one_line, tests[:N_TESTS]))
         if cause := fault.get("cause"):
             yield f"{name}.cause", clip(cause["text"])
             yield f"{name}.cause.kind", cause["kind"]
+        for order, text in enumerate(view.known, 1):
+            yield f"{name}.known.{order}", clip(text)
         for order, spoiled in enumerate(fault["spoiled"], 1):
             yield f"{name}.spoiled.{order}", clip(spoiled_words(spoiled))
             yield f"{name}.spoiled.{order}.command", one_line(spoiled["command"])

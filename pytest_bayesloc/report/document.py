@@ -591,12 +591,53 @@ class MonthEntry(_Entry):
     hours: Amount | None
 
 
+class FlakyEntry(_Entry):
+    """A failing test that passed and failed on the same code: it is known to be flaky.
+
+    Attributes:
+        n_failed: How often it failed on that code, this run included.
+        n_outcomes: How often it ended there, in runs of the suite and in reruns of another plugin.
+        low: Of the share of failures, the lower end of the interval of 95 %.
+        high: Its upper end.
+        is_same_code: Whether that is the code as it is; else it has changed since.
+        passed_again: Whether it passed when this plugin ran it again as it was.
+        environment: The Python and the platform of that; empty for those of this run.
+        since: When it was first counted.
+    """
+
+    fault: Ordinal
+    test: str
+    n_failed: int
+    n_outcomes: int
+    low: Unit
+    high: Unit
+    is_same_code: bool
+    passed_again: bool
+    environment: str
+    since: str
+
+
+class RememberedCauseEntry(_Entry):
+    """A cause that an earlier run found for the same failure on the same code.
+
+    Attributes:
+        found_at: When.
+    """
+
+    fault: Ordinal
+    test: str
+    found_at: str
+    cause: CauseEntry
+
+
 class MemoryEntry(_Entry):
     """The memory of similar failures.
 
     Attributes:
         said: What became of bugs that no failing test belongs to any more.
         months: How it went, by the month in which bugs began; with --bayesloc.
+        flaky: Failing tests that are known to be flaky.
+        causes: Of failing tests, found by earlier runs.
     """
 
     said: list[str]
@@ -605,6 +646,8 @@ class MemoryEntry(_Entry):
     loops: list[LoopEntry]
     months: list[MonthEntry]
     world_model: dict[str, list[str]]
+    flaky: list[FlakyEntry] = []
+    causes: list[RememberedCauseEntry] = []
 
 
 class UsageEntry(_Entry):

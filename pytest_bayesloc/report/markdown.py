@@ -25,6 +25,7 @@ from pytest_bayesloc.report.text import (
 )
 from pytest_bayesloc.report.view import FaultView, faults_of
 from pytest_bayesloc.report.words import (
+    all_flaky_words,
     bare_name,
     counts_of,
     diff_lines,
@@ -70,7 +71,9 @@ def render(document: Document, read_source: ReadSource, limit: int = MAX_BYTES) 
     """
     faults, session = faults_of(document, read_source), document["session"]
     counts = f"{session['n_failed']} failed, {session['n_passed']} passed"
+    all_flaky = all_flaky_words(document)
     head = f"{MARK}\n### bayesloc: {counts}, {count(len(faults), 'fault')}"
+    head += f"\n\n**{all_flaky[0].upper()}{all_flaky[1:]}.**" if all_flaky else ""
     notes = _notes(document["partial"])
     left = limit - size(f"{head}{notes}") - 200
     blocks = []
@@ -136,6 +139,9 @@ def _fault(fault: FaultView) -> Iterator[str]:
     if fault.cause:
         advice = f" Next, {plain(fault.advice)}." if fault.advice else ""
         yield f"**{plain(fault.cause)}.**{advice}"
+        yield ""
+    for text in fault.known:
+        yield f"{plain(text)}."
         yield ""
     for words, command in fault.spoiled if not fault.cause else ():
         yield f"**{plain(words)}.** To reproduce it: {code(command)}"

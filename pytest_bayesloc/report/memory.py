@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_bayesloc.domain.advice import Advice, Estimate, Remembered, SimilarBug
+from pytest_bayesloc.domain.advice import Advice, Estimate, FlakyTest, Remembered, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
 from pytest_bayesloc.report import document as doc
 from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.encoding import entry_of
 from pytest_bayesloc.report.text import HEAD, WARNING, Line, clip, one_line, percent
+from pytest_bayesloc.report.words import flaky_words, remembered_cause_words
 
 N_LAST = 5  # failed attempts, and lessons, that are shown
 N_MONTHS = 24
@@ -49,7 +50,23 @@ def memory_entry(remembered: Remembered) -> doc.MemoryEntry:
             kind: list(texts) if remembered.is_shown else []
             for kind, texts in remembered.world.items()
         },
+        flaky=[_flaky(found) for found in remembered.flaky if remembered.is_shown],
+        causes=[
+            entry_of(
+                doc.RememberedCauseEntry,
+                found,
+                fault=found.fault + 1,
+                cause=entry_of(doc.CauseEntry, found.cause),
+            )
+            for found in remembered.causes
+            if remembered.is_shown
+        ],
     )
+
+
+def _flaky(found: FlakyTest) -> doc.FlakyEntry:
+    rate = found.rate
+    return entry_of(doc.FlakyEntry, found, rate, fault=found.fault + 1, n_outcomes=rate.n)
 
 
 def _value(found: Estimate | None) -> float | None:
@@ -141,6 +158,7 @@ def advice_lines(memory: Document, *, in_full: bool) -> list[Line]:
     advice: Sequence[Document] = memory["advice"] if in_full else ()
     for entry in advice:
         lines += _full(entry)
+        lines += _flaky_lines(memory, entry["fault"])
         lines += _loop(loops.get(entry["fault"]))
     if advice:
         said = {text for entry in advice for text in entry["constraints"]}
@@ -183,6 +201,19 @@ def _full(entry: Document) -> Iterator[Line]:
     ):
         for text in texts[-N_LAST:]:
             yield Line(f"  {label}: {one_line(text)}")
+
+
+def _flaky_lines(memory: Document, fault: int) -> Iterator[Line]:
+    """Yield which tests of a fault are known to be flaky, and the causes found before."""
+    for entry in memory.get("flaky", ()):
+        if entry["fault"] == fault:
+            yield Line(f"  {flaky_words(entry)}")
+    for entry in memory.get("causes", ()):
+        if entry["fault"] == fault:
+            yield Line(f"  {remembered_cause_words(entry)}")
+            cause = entry["cause"]
+            known = (("next", cause["advice"]), ("reproduce it", cause["command"]))
+            yield from (Line(f"    {label}: {one_line(text)}") for label, text in known if text)
 
 
 def _world(world: Mapping[str, Sequence[str]], said: Collection[str]) -> Iterator[Line]:

@@ -24,6 +24,7 @@ from pytest_bayesloc.report.text import (
 )
 from pytest_bayesloc.report.view import N_REASONS, FaultView, answers, faults_of
 from pytest_bayesloc.report.words import (
+    all_flaky_words,
     bare_name,
     contrast_of,
     counts_of,
@@ -108,12 +109,13 @@ def answer(
         is_inspected: Whether the run was one of ``--bayesloc``; else less is said, and nothing
             where there is no suspect.
     """
-    faults = faults_of(document, read_source)
+    faults, all_flaky = faults_of(document, read_source), all_flaky_words(document)
+    lines = [Line(f"bayesloc: {all_flaky}", WARNING, is_whole=True)] if all_flaky else []
     if not is_inspected and not any(fault.rows for fault in faults):
-        return []
+        return lines
     extent = EXTENTS[max(-2, min(verbosity, 2))]
     groups = answers(faults)
-    lines = [] if groups else [Line("bayesloc: nothing to localize.")]
+    lines += [] if groups else [Line("bayesloc: nothing to localize.")]
     for fault, *others in groups[: extent.faults]:
         lines += _fault(fault, others, width, extent, is_inspected=is_inspected)
         lines += [Line("")] if is_inspected else []
@@ -167,7 +169,8 @@ def _caused(
     cause = [Line(part if n == 0 else f"  {part}", HEAD)
              for n, part in enumerate(wrap(fault.cause, width - 2, N_SPOILED))]  # fmt: skip
     loop = [line for text in fault.loop[:1] for line in _wrapped(text, width)]
-    yield from [top[0], *cause, *loop][: extent.lines]
+    known = [line for text in fault.known for line in _wrapped(text, width)]
+    yield from [top[0], *cause, *loop, *known][: extent.lines]
     if not extent.diff:
         return
     if fault.advice:
@@ -183,6 +186,8 @@ def _flags(fault: FaultView, width: int) -> Iterator[Line]:
     """Yield what to know before the suspect: a cause that is not in the code, or in doubt."""
     if fault.loop:
         yield from _wrapped(fault.loop[0], width)
+    for text in fault.known:
+        yield from _wrapped(text, width, N_SPOILED)
     if fault.is_flaky or fault.is_elsewhere:
         yield Line(f"  {fault.origin}", WARNING)
     if fault.entry["flaky"] and not fault.is_flaky:

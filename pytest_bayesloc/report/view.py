@@ -19,9 +19,11 @@ from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.memory import brief_lines
 from pytest_bayesloc.report.text import count, one_line, percent, tests_to_run
 from pytest_bayesloc.report.words import (
+    flaky_words,
     headline,
     key_of,
     place_of,
+    remembered_cause_words,
     said_of,
     spoiled_words,
     telling,
@@ -38,6 +40,7 @@ N_LISTED = 10
 N_TO_RUN = 3  # tests in a command to copy
 N_DATA = 3  # data files that are named of a fault
 N_REASONS = 3
+N_FLAKY = 3
 N_AROUND = 3  # lines before and after the one to look at
 MAX_SHOWN = 80  # lines of source
 LEAST_FACTOR = 1.5  # of a likelihood ratio, for a reason to be shown with the answer
@@ -134,6 +137,17 @@ class FaultView:
         """Words on what to do about the cause, as they follow "Next,"; empty if there are none."""
         cause = self.entry.get("cause")
         return one_line(cause["advice"]) if cause else ""
+
+    @property
+    def known(self) -> list[str]:
+        """The tests that are known to be flaky, and the cause that an earlier run alone found."""
+        memory = self.document["memory"]  # of an earlier version, it has neither
+        flaky, causes = (
+            [entry for entry in memory.get(kind, ()) if entry["fault"] == self.number]
+            for kind in ("flaky", "causes")
+        )
+        found = [] if self.entry.get("cause") else causes[:1]
+        return [*map(flaky_words, flaky[:N_FLAKY]), *map(remembered_cause_words, found)]
 
     @property
     def is_elsewhere(self) -> bool:

@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.fixing import TAKE_BACK, UNDO
 from pytest_bayesloc.domain.location import DATA, MODULE
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.report.document import N_REACHED, Document
-from pytest_bayesloc.report.text import count, one_line, ratio, score
+from pytest_bayesloc.report.text import count, one_line, percent, ratio, score
 
 #: File, first line and qualified name: they tell one place from another.
 Key: TypeAlias = tuple[str, int, str]
@@ -248,6 +248,39 @@ def spoiled_words(spoiled: Document) -> str:
         n_unnamed = spoiled["n_changed"] - len(spoiled["state"])
         text += f" and {count(n_unnamed, 'more variable')}" if n_unnamed > 0 else ""
     return one_line(text)
+
+
+def flaky_words(flaky: Document) -> str:
+    """Return how often a test that is known to be flaky failed, and on which code."""
+    n, low, high = flaky["n_outcomes"], percent(flaky["low"]), percent(flaky["high"])
+    failed = f"failed {flaky['n_failed']} of {count(n, 'time')}"
+    rate = f"({low.removesuffix(' %')} to {high})"
+    text = f"{bare_name(flaky['test'])} is known to be flaky"
+    if flaky["is_same_code"]:
+        text += f": {failed} on this code {rate}"
+        text += ", and passed when run again" if flaky["passed_again"] else ""
+    else:
+        text += f" since {flaky['since'][:10]}, but its code has changed since then"
+        text += f": it {failed} before {rate}" if n > flaky["n_failed"] else ""
+    return text + (f", with {one_line(flaky['environment'])}" if flaky["environment"] else "")
+
+
+def all_flaky_words(document: Document) -> str:
+    """Return that all failures of a run are of tests known to be flaky; empty if not so."""
+    n, flaky = document["session"]["n_failed"], document["memory"].get("flaky", [])
+    if not flaky or len({entry["test"] for entry in flaky}) < n:
+        return ""
+    n_changed = sum(not entry["is_same_code"] for entry in flaky)
+    if n == 1:
+        changed = ", but its code has changed since then" if n_changed else ""
+        return f"the only failure is of a test known to be flaky{changed}"
+    changed = f", but the code of {n_changed} has changed since then" if n_changed else ""
+    return f"all {n} failures are of tests known to be flaky{changed}"
+
+
+def remembered_cause_words(remembered: Document) -> str:
+    """Return the cause that an earlier run found."""
+    return f"Cause found on {remembered['found_at'][:10]}: {one_line(remembered['cause']['text'])}"
 
 
 def _changed_words(changed: Document) -> str:

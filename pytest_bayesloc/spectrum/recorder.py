@@ -250,6 +250,7 @@ class Recorder:
         outcome = str(report.outcome)
         recorded.order.setdefault(getattr(report, "worker_id", ""), {})[node_id] = None
         if outcome == "rerun":
+            recorded.reruns[node_id] += 1
             recorded.verdicts.pop(node_id, None)
             recorded.failures.pop(node_id, None)
         elif outcome == "failed":

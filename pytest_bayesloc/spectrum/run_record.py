@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import zlib
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict
 
@@ -141,6 +141,7 @@ class RunRecord:
         windows_of: Per node id of a test, the windows that belong to it, its own one first.
         verdicts: Per node id, whether it passed; tests that are no evidence are absent.
         remembered: Node ids of tests that did not run, and would pass as they did before.
+        reruns: Per node id, how often it failed and was rerun by another plugin.
         excused: Per node id of a test that is no evidence, ``skipped`` or ``xfailed``.
         order: Per worker of pytest-xdist (empty: this process), its tests as they ran.
         failures: Per node id of a failing test or of a file that could not be collected.
@@ -158,6 +159,7 @@ class RunRecord:
     windows_of: dict[str, list[int]] = field(default_factory=dict)
     verdicts: dict[str, bool] = field(default_factory=dict)
     remembered: list[str] = field(default_factory=list)
+    reruns: Counter[str] = field(default_factory=Counter)
     excused: dict[str, str] = field(default_factory=dict)
     order: dict[str, dict[str, None]] = field(default_factory=dict)
     failures: dict[str, RawFailure] = field(default_factory=dict)

@@ -71,7 +71,7 @@ def test_what_was_learned_is_counted_in_the_month_it_came(story: Story) -> None:
     story.run(red(symptom(tests=["t.py::test_b"], fingerprint="1:bb")))
     fix = replace(edit("curve.py insert"), mistake="wrong key: `a` had to be `b`")
     story.run(passing={begun[0].bug: PassingSighting(passed=PASSED, edit=fix)})
-    story.ledger.observe("flaky", "t.py::test_c", START)
+    story.ledger.observe("infrastructure", "2026-11-22: 9 of 10 tests failed", START)
 
     assert gained(story.ledger) == {
         "2026-11": {"insights": 1, "constraints": 1, "patterns": 1, "observations": 1}

@@ -12,9 +12,12 @@ from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory import schema
 from pytest_bayesloc.memory import store as stores
 from pytest_bayesloc.memory.ledger import Ledger
+from pytest_bayesloc.memory.outcomes import CodeStates, Endings, FailedTest, Outcomes
 from pytest_bayesloc.memory.schema import VERSION
 from pytest_bayesloc.memory.store import BugStore
 from pytest_bayesloc.memory.transfer import export
+from tests.fakes.sources import TextSources
+from tests.integration.memory.conftest import START
 
 #: What sqlite3's ``.dump`` printed of a memory of five runs that SQLAlchemy had made.
 WRITTEN_BY_VERSION_1 = Path(__file__).with_name("version-1.sql")
@@ -65,6 +68,23 @@ def test_new_memory_has_the_tables_that_sqlalchemy_made(of_version_1: Path) -> N
 
     assert versions(new) == versions(of_version_1)
     assert columns(new) == columns(of_version_1)
+
+
+def test_flaky_tests_of_version_1_are_known_to_be_flaky(of_version_1: Path) -> None:
+    at = "2026-11-22T10:00:00.000000+00:00"
+    with closing(sqlite3.connect(of_version_1)) as db, db:
+        seen = [("p", "flaky", "t.py::test_a", 2, at, at), ("p", "infrastructure", "x", 1, at, at)]
+        db.executemany("INSERT INTO observation VALUES (?, ?, ?, ?, ?, ?)", seen)
+
+    with closing(BugStore(of_version_1, pytest.fail)) as store, store.transaction() as connection:
+        outcomes = Outcomes(Ledger(connection, "p"), CodeStates(TextSources({})), "here", START)
+        failed = {"t.py::test_a": FailedTest(fault=0, fingerprint="f", executed=frozenset())}
+        outcomes.count(Endings(failed=failed, passed=()))
+        (flaky,) = outcomes.flaky(failed)
+        left = connection.column("SELECT kind FROM observation")
+
+    assert (flaky.since, flaky.is_same_code, flaky.passed_again) == (at, False, True)
+    assert left == ["infrastructure"]
 
 
 def test_there_is_a_migration_from_every_older_version() -> None:
