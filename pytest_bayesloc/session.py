@@ -10,7 +10,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import BayeslocError, StoreError
 from pytest_bayesloc.domain.standard_library import as_at_start, monotonic
-from pytest_bayesloc.pipeline.context import Context, has_work, mend_folder
+from pytest_bayesloc.pipeline.context import Context, has_counted_passes, has_work, mend_folder
 from pytest_bayesloc.pipeline.trace import complete_spectra, keep, note_empty_spectrum, past_runs
 
 if TYPE_CHECKING:
@@ -137,8 +137,10 @@ class LocalizationSession:
             keep_record(self.context, self._settings.record)
         if self._settings.merge:  # nothing ran here
             return
-        if verdicts and not is_red and has_work(self.context, is_red=False):
-            self._remember()
+        if verdicts and not is_red:
+            has_counted = not has_work(self.context, is_red=False)
+            if not (has_counted and has_counted_passes(self.context)):
+                self._remember()
         failure = keep(self.context, self._past)
         if failure and self._document is not None:  # nothing was asked of a passing run
             self.context.note(failure)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_bayesloc.domain.advice import Estimate, FlakyTest, RememberedCause
@@ -82,28 +83,22 @@ class CodeStates:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._texts: dict[str, str] = {}
         self._units: dict[str, dict[str, list[Unit]]] = {}
         self._digests: dict[str, str] = {}
 
     def texts(self, node_id: str, executed: Iterable[str]) -> str:
         """Return a digest of whole files; while it is the same, nothing has to be parsed."""
-        files = {_file_of(node_id), *(name.rpartition(" ")[0] for name in executed)}
-        return text_digest("\n".join(map(self._text, sorted(files))), DIGEST)
+        files = [_file_of(node_id), *(name.rpartition(" ")[0] for name in executed)]
+        return self._sources.digest(files)
 
     def state(self, node_id: str, executed: Iterable[str]) -> str:
         """Return a digest of the test's own file, and of ``executed`` as the syntax is."""
-        parts = [self._text(_file_of(node_id)), *map(self._code, sorted(executed))]
+        parts = [self._sources.digest([_file_of(node_id)]), *map(self._code, sorted(executed))]
         return text_digest("\n".join(parts), DIGEST)
 
     def place(self, name: str) -> Unit | None:
         """Return the code that is called ``file qualname``; None if it is gone."""
         return next(iter(self._named(name)), None)
-
-    def _text(self, file: str) -> str:
-        if file not in self._texts:
-            self._texts[file] = text_digest(self._sources.read(file) or "")
-        return self._texts[file]
 
     def _code(self, name: str) -> str:
         if name not in self._digests:
@@ -138,9 +133,23 @@ class Outcomes:
         self._at: str = written("outcome.last_at", at)
         self._rows: dict[str, list[Row]] = {}  # per test, those that were last counted first
 
+    def load(self, run: Endings) -> None:
+        """Read what is known of the tests of a run; some are no longer known to be flaky."""
+        db, project = self._ledger.db, self._ledger.project
+        known = set(db.column("SELECT DISTINCT node_id FROM outcome WHERE project = ?", project))
+        failed = (written("outcome.node_id", node_id) for node_id in (*run.failed, *run.reruns))
+        for chunk in chunks(sorted(known.intersection(chain(run.passed, failed)))):
+            asked = """SELECT * FROM outcome WHERE project = ? AND node_id IN ?
+                ORDER BY last_at DESC, first_at DESC"""
+            for line in db.records(asked, project, chunk):
+                line["executed"] = json.loads(line["executed"])
+                self._rows.setdefault(line["node_id"], []).append(line)
+        for node_id in self._rows:
+            if _has_ended(own := self._own(node_id)):
+                self._delete(own)
+
     def count(self, run: Endings) -> None:
-        """Add the outcomes of tests that failed, and of those that once did."""
-        self._load({*run.failed, *run.reruns}, run.passed)
+        """Add the outcomes of tests that failed, and of those that once did; after ``load``."""
         for node_id, failed in run.failed.items():
             counts = {
                 "n_failed": 1 + run.reruns.get(node_id, 0),
@@ -183,18 +192,6 @@ class Outcomes:
 
     # -- counting
 
-    def _load(self, failed: Collection[str], passed: Collection[str]) -> None:
-        db, project = self._ledger.db, self._ledger.project
-        known = set(db.column("SELECT DISTINCT node_id FROM outcome WHERE project = ?", project))
-        wanted = known.intersection(passed)
-        wanted |= known.intersection(written("outcome.node_id", n) for n in failed)
-        for chunk in chunks(sorted(wanted)):
-            asked = """SELECT * FROM outcome WHERE project = ? AND node_id IN ?
-                ORDER BY last_at DESC, first_at DESC"""
-            for line in db.records(asked, project, chunk):
-                line["executed"] = json.loads(line["executed"])
-                self._rows.setdefault(line["node_id"], []).append(line)
-
     def _known(self, node_id: str) -> list[Row]:
         return self._rows.get(written("outcome.node_id", node_id), [])
 
@@ -231,8 +228,6 @@ class Outcomes:
             # On changed code from the first outcome on, so that the rate is not too high.
             self._add(node_id, own[0]["executed"], n_passed=1)
         elif node_id in run.edited:
-            self._delete(own)
-        if _has_ended(own := self._own(node_id)):
             self._delete(own)
 
     def _add(self, node_id: str, executed: Collection[str], **counts: int) -> Row:

@@ -5,6 +5,7 @@ Every run imports this module, so it imports little.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sqlite3
@@ -13,6 +14,7 @@ import warnings
 from collections import Counter
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,9 +26,10 @@ from pytest_bayesloc.domain import own_files
 from pytest_bayesloc.domain.standard_library import monotonic, time_ns
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.spectrum.sources import Sources
+from pytest_bayesloc.spectrum.validity import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_bayesloc.domain.advice import Remembered
     from pytest_bayesloc.domain.redaction import Redaction
@@ -123,24 +126,57 @@ def has_work(context: Context, *, is_red: bool) -> bool:
     where, recorded = memory_of(context.rootdir, context.settings.memory), context.recorder.recorded
     if where is None or is_red or context.settings.lesson or recorded.reruns:
         return where is not None
-    return may_concern(where, recorded.verdicts) if isinstance(where, Path) else True
+    return may_have_open_bugs(where) if isinstance(where, Path) else True
 
 
-def may_concern(path: Path, ran: Collection[str]) -> bool:
-    """Whether a bug is open, or a test that ``ran`` is known to be flaky.
-
-    Also true where the file can't be read: the store will say why.
-    """
+def may_have_open_bugs(path: Path) -> bool:
+    """Whether a bug is open; also true where the file can't be read: the store will say why."""
     if not path.is_file():
         return False
-    flaky = "SELECT node_id FROM outcome WHERE n_passed > 0 OR n_again > 0"
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=BUSY_S)) as db:
-            if db.execute("SELECT 1 FROM bug WHERE state = 'open' LIMIT 1").fetchone():
-                return True
-            return any(node_id in ran for (node_id,) in db.execute(flaky))
+            found = db.execute("SELECT 1 FROM bug WHERE state = 'open' LIMIT 1").fetchone()
     except sqlite3.Error:
         return True
+    return found is not None
+
+
+def has_counted_passes(context: Context) -> bool:
+    """Count the passes of tests that are known to be flaky, where no bug is open.
+
+    It takes what is at hand in a passing run, as long as no file changed that the tests executed.
+
+    Returns:
+        Whether all of them were counted; else the memory has to be opened.
+    """
+    where = memory_of(context.rootdir, context.settings.memory)
+    if not isinstance(where, Path) or not where.is_file():
+        return True
+    passed, own = context.recorder.recorded.verdicts, (project_of(context.rootdir), environment())
+    try:
+        with closing(sqlite3.connect(where, timeout=BUSY_S)) as db, db:
+            rows = [row for row in db.execute(_COUNTED, own * 2) if row[0] in passed]
+            now = {row[0]: row[1] for row in reversed(rows) if _is_now(context, *row)}
+            if now:
+                db.execute("PRAGMA synchronous = NORMAL")
+                at = datetime.now(timezone.utc).isoformat(timespec="microseconds")
+                db.executemany(_COUNT, [(at, *own, *row) for row in now.items()])
+    except sqlite3.Error:
+        return False
+    return all(node_id in now for node_id, *_ in rows)
+
+
+_COUNTED = """SELECT node_id, state, executed, texts FROM outcome
+    WHERE project = ? AND environment = ? AND node_id IN (SELECT node_id FROM outcome
+        WHERE project = ? AND environment = ? AND (n_passed > 0 OR n_again > 0))
+    ORDER BY last_at DESC, first_at DESC"""
+_COUNT = """UPDATE outcome SET n_passed = n_passed + 1, last_at = ?
+    WHERE project = ? AND environment = ? AND node_id = ? AND state = ?"""
+
+
+def _is_now(context: Context, node_id: str, state: str, executed: str, texts: str) -> bool:
+    files = (name.rpartition(" ")[0] for name in json.loads(executed))
+    return bool(state) and context.sources.digest([node_id.partition("::")[0], *files]) == texts
 
 
 def memory_of(rootdir: Path, setting: str) -> Path | str | None:

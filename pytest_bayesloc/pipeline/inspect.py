@@ -32,7 +32,7 @@ from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.ranking.groups import divided
 from pytest_bayesloc.report.terminal import Progress
 from pytest_bayesloc.rerun.transports.local import waited_for_cpu_s
-from pytest_bayesloc.spectrum.shards import environment
+from pytest_bayesloc.spectrum.validity import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -47,7 +47,7 @@ from pytest_bayesloc.pipeline.context import (
 )
 from pytest_bayesloc.pipeline.fix_tools import learn, take_in
 from pytest_bayesloc.spectrum.build import build_spectrum
-from pytest_bayesloc.spectrum.shards import environment
+from pytest_bayesloc.spectrum.validity import environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -224,7 +224,9 @@ class Remembering:
             kept = self._advised(ledger, run, events, symptoms, faults, score)
             outcomes = Outcomes(ledger, self._states, environment(), run.made_at)
             endings = self._endings(cases, symptoms, events, passing)
-            outcomes.count(endings)
+            outcomes.load(endings)
+            if not self._settings.merge:  # the runs that are merged have counted theirs
+                outcomes.count(endings)
             keep_feedback(ledger, run, kept.advice, cases)
             ledger.trim(MAX_BUGS)
             messages = noted + [event.message for event in events if event.fault < 0]

@@ -27,7 +27,8 @@ from pytest_bayesloc.rerun.command import (
     server_environment,
     strange_part,
 )
-from pytest_bayesloc.spectrum.shards import MAX_CHARACTERS, SCHEMA, dump, environment, load, parse
+from pytest_bayesloc.spectrum.shards import MAX_CHARACTERS, SCHEMA, dump, load, parse
+from pytest_bayesloc.spectrum.validity import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import platform
-import sys
 import zlib
 from itertools import chain
 from pathlib import Path
@@ -16,6 +14,7 @@ from pytest_bayesloc.domain.errors import ShardError
 from pytest_bayesloc.domain.failure import Frame, Raised
 from pytest_bayesloc.spectrum.failures import RawFailure, files_of
 from pytest_bayesloc.spectrum.run_record import Footprint, Payload, RunRecord, Window
+from pytest_bayesloc.spectrum.validity import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -55,12 +54,6 @@ class Shard(CodeState):
     remembered: list[str]
     excused: dict[str, str]
     payload: Payload
-
-
-def environment() -> str:
-    """Name the interpreter and the platform, since tests may end otherwise elsewhere."""
-    version = ".".join(map(str, sys.version_info[:2]))
-    return f"{platform.python_implementation()} {version} on {sys.platform}"
 
 
 def dump(

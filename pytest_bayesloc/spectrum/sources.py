@@ -10,6 +10,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.texts import text_digest
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -247,6 +249,10 @@ class Sources:
         if file not in self._texts:
             self._texts[file] = self._read(file)
         return self._texts[file]
+
+    def digest(self, files: Iterable[str]) -> str:
+        """Return a digest of the texts of files; what can't be read counts as empty."""
+        return text_digest("\0".join(self.read(file) or "" for file in sorted(set(files))), 32)
 
     def _read(self, file: str) -> str | None:
         import tokenize

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import platform
 import re
 import sys
 from collections import Counter, defaultdict
@@ -65,6 +66,12 @@ def installation() -> str:
             names = (name for name in os.listdir(folder) if name.endswith(_METADATA))  # noqa: PTH208 - names alone
             listed += sorted(names)
     return "\n".join(listed)
+
+
+def environment() -> str:
+    """Name the interpreter and the platform, since tests may end otherwise elsewhere."""
+    version = ".".join(map(str, sys.version_info[:2]))
+    return f"{platform.python_implementation()} {version} on {sys.platform}"
 
 
 def digest(*parts: object) -> str:

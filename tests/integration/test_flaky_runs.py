@@ -162,6 +162,23 @@ def test_forgotten_bug_is_no_longer_known_to_be_flaky(flaky: Project) -> None:
     assert flaky.localize(env=RED).document["memory"]["flaky"] == []
 
 
+def test_passes_are_counted_on_changed_code_as_well(flaky: Project) -> None:
+    flaky.write({"shop.py": FLAKY["shop.py"].replace("n + (", "1 * n + (")})
+    stories(flaky, GREEN, GREEN)
+
+    (entry,) = flaky.localize(env=RED).document["memory"]["flaky"]
+
+    assert (entry["n_failed"], entry["n_outcomes"], entry["is_same_code"]) == (1, 3, True)
+
+
+def test_green_run_of_other_tests_counts_nothing(flaky: Project) -> None:
+    flaky.run("-q", "test_shop.py::test_other", env=GREEN)
+
+    (entry,) = flaky.localize(env=RED).document["memory"]["flaky"]
+
+    assert (entry["n_failed"], entry["n_outcomes"]) == (2, 3)
+
+
 # -- causes
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -77,9 +78,10 @@ def test_flaky_tests_of_version_1_are_known_to_be_flaky(of_version_1: Path) -> N
         db.executemany("INSERT INTO observation VALUES (?, ?, ?, ?, ?, ?)", seen)
 
     with closing(BugStore(of_version_1, pytest.fail)) as store, store.transaction() as connection:
-        outcomes = Outcomes(Ledger(connection, "p"), CodeStates(TextSources({})), "here", START)
+        states, now = CodeStates(TextSources({})), START + timedelta(days=1)
+        outcomes = Outcomes(Ledger(connection, "p"), states, "here", now)
         failed = {"t.py::test_a": FailedTest(fault=0, fingerprint="f", executed=frozenset())}
-        outcomes.count(Endings(failed=failed, passed=()))
+        outcomes.load(Endings(failed=failed, passed=()))
         (flaky,) = outcomes.flaky(failed)
         left = connection.column("SELECT kind FROM observation")
 
