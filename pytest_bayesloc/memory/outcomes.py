@@ -132,6 +132,7 @@ class Outcomes:
         self._environment = environment
         self._at: str = written("outcome.last_at", at)
         self._rows: dict[str, list[Row]] = {}  # per test, those that were last counted first
+        self._same: dict[tuple[object, ...], bool] = {}
 
     def load(self, run: Endings) -> None:
         """Read what is known of the tests of a run; some are no longer known to be flaky."""
@@ -196,16 +197,15 @@ class Outcomes:
         return self._rows.get(written("outcome.node_id", node_id), [])
 
     def _is_same(self, node_id: str, line: Row) -> bool:
-        """Whether the code is as it was counted in ``line``."""
-        if not line["state"]:
-            return False
-        texts = self._states.texts(node_id, line["executed"])
-        if texts == line["texts"]:
-            return True
-        if self._states.state(node_id, line["executed"]) != line["state"]:
-            return False
-        line["texts"] = texts
-        return True
+        """Whether the code is as it was counted in ``line``; if so, that has its present texts."""
+        key = _key(line)
+        if key not in self._same:
+            before, names = line["texts"], line["executed"]
+            texts = self._states.texts(node_id, names)
+            is_same = texts == before or self._states.state(node_id, names) == line["state"]
+            self._same[key] = bool(line["state"]) and is_same
+            line["texts"] = texts if self._same[key] else before
+        return self._same[key]
 
     def _here(self, node_id: str) -> Row | None:
         """Return the counts on the code as it is, where this run is made."""
@@ -242,7 +242,9 @@ class Outcomes:
 
     def _begin(self, node_id: str, executed: Collection[str]) -> Row:
         own = _file_of(node_id)
-        names = sorted(name for name in executed if name.rpartition(" ")[0] != own)
+        others = sorted(name for name in executed if name.rpartition(" ")[0] != own)
+        listed: str = written("outcome.executed", others)
+        names = json.loads(listed)  # as they are read again
         key = row(
             "outcome",
             project=self._ledger.project,
@@ -259,7 +261,8 @@ class Outcomes:
             **_NO_CAUSE,
             "after": "[]",
         }
-        self._ledger.db.insert("outcome", new | {"executed": written("outcome.executed", names)})
+        self._ledger.db.insert("outcome", new | {"executed": listed})
+        self._same[_key(new)] = True
         known = self._rows.setdefault(key["node_id"], [])
         known.insert(0, new)
         last = next(filter(is_flaky, known), None)

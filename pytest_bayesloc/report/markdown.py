@@ -282,6 +282,8 @@ def _told(fault: FaultView) -> Iterator[str]:
         for frame in frames:
             yield one_line(f"- {frame['file']}:{frame['line']} in {frame['name']}")
         yield ""
+    for text in fault.known:
+        yield from (f"{text}.", "")
     yield "### Suspects"
     for row in fault.rows[:N_SUSPECTS]:
         yield ""

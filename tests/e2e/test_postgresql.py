@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import VERSION
 from pytest_bayesloc.memory.store import BugStore
-from tests.integration import test_memory_runs as runs
+from tests.integration import test_memory_runs as memory_runs
 from tests.integration.memory.conftest import Story
 from tests.integration.memory.test_bug_counts import (
     test_bug_is_counted_from_its_first_run_to_its_last,  # noqa: F401
@@ -24,6 +24,14 @@ from tests.integration.memory.test_episodes import *  # noqa: F403 - the same la
 from tests.integration.memory.test_lookup import (
     test_candidates_are_the_older_failures_that_share_the_rarest_words,  # noqa: F401
 )
+from tests.integration.memory.test_outcomes import (
+    Runs,
+    test_cause_has_its_place_as_that_is_now,  # noqa: F401
+    test_known_flaky_test_is_counted_anew_on_changed_code,  # noqa: F401
+    test_test_that_passed_and_failed_on_the_same_code_has_a_rate_with_an_interval,  # noqa: F401
+    test_test_that_passes_long_enough_on_changed_code_is_no_longer_flaky,  # noqa: F401
+)
+from tests.integration.test_flaky_runs import FLAKY, GREEN, ONLY, RED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,16 +65,55 @@ def story(store: BugStore) -> Iterator[Story]:
         raise Undone
 
 
-def test_episode_is_told_from_a_server(projects: Projects, postgresql: str) -> None:
-    project = projects.make(runs.FILES)
+@pytest.fixture
+def runs(store: BugStore) -> Iterator[Runs]:
+    """Runs of a project of its own, likewise."""
+    with suppress(Undone), store.transaction() as connection:
+        yield Runs(Ledger(connection, uuid4().hex))
+        raise Undone
+
+
+def test_flaky_test_is_known_from_a_server(projects: Projects, postgresql: str) -> None:
+    project = projects.make(FLAKY)
     memory = f"--bayesloc-memory={postgresql}"
-    runs.section(project, memory)
-    runs.edit(project, "test_curve.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
-    mended = runs.section(project, memory)
-    runs.edit(project, "test_curve.py", "curve([0, 0, 1, 1], 1)", "curve([0, 1, 1], 1)")
+    for environment in (RED, GREEN, GREEN):
+        project.run("-q", memory, env=environment)
+
+    run = project.localize(memory, env=RED)
+
+    (entry,) = run.document["memory"]["flaky"]
+    assert run.section[0] == ONLY
+    assert (entry["n_failed"], entry["n_outcomes"]) == (2, 4)
+
+
+def test_tables_of_version_1_are_brought_up_to_date(store: BugStore, postgresql: str) -> None:
+    at = "2026-11-22T10:00:00.000000+00:00"
+    with store.transaction() as connection:
+        connection.change("DROP TABLE outcome")
+        connection.change("UPDATE meta SET value = '1' WHERE name = 'version'")
+        connection.change(
+            "INSERT INTO observation VALUES (?, 'flaky', 't.py::test_a', 2, ?, ?)", "old", at, at
+        )
+
+    with closing(BugStore(postgresql, pytest.fail)) as newer, newer.transaction() as connection:
+        asked = "SELECT node_id, n_failed, n_again, first_at FROM outcome WHERE project = 'old'"
+        found = connection.rows(asked)
+        version = connection.value("SELECT value FROM meta WHERE name = 'version'")
+
+    assert found == [("t.py::test_a", 2, 2, at)]
+    assert version == str(VERSION)
+
+
+def test_episode_is_told_from_a_server(projects: Projects, postgresql: str) -> None:
+    project = projects.make(memory_runs.FILES)
+    memory = f"--bayesloc-memory={postgresql}"
+    memory_runs.section(project, memory)
+    memory_runs.edit(project, "test_curve.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
+    mended = memory_runs.section(project, memory)
+    memory_runs.edit(project, "test_curve.py", "curve([0, 0, 1, 1], 1)", "curve([0, 1, 1], 1)")
 
     assert "is fixed: test_curve.py test_cubic" in mended
-    assert "score 1.00: the same failure" in runs.section(project, memory, "--bug-advice")
+    assert "score 1.00: the same failure" in memory_runs.section(project, memory, "--bug-advice")
     assert not (project.root / ".bayesloc" / "memory.sqlite").exists()
 
 
@@ -98,7 +145,7 @@ def test_newer_tables_are_left_alone(store: BugStore, postgresql: str) -> None:
 
 
 def test_server_that_does_not_answer_costs_one_line(projects: Projects) -> None:
-    project = projects.make(runs.FILES)
+    project = projects.make(memory_runs.FILES)
 
     run = project.run("-q", "--tb=no", "--bayesloc-memory=postgresql://ann:s3cret@127.0.0.1:9/x")
 

@@ -102,8 +102,9 @@ class Runs:
     @property
     def counts(self) -> list[tuple[int, int]]:
         """Failures and passes per state and environment, oldest first."""
-        asked = "SELECT n_failed, n_passed FROM outcome ORDER BY first_at, state"
-        return self.ledger.db.rows(asked)
+        asked = """SELECT n_failed, n_passed FROM outcome WHERE project = ?
+            ORDER BY first_at, state"""
+        return self.ledger.db.rows(asked, self.ledger.project)
 
 
 @pytest.fixture

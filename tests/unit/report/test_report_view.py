@@ -10,7 +10,14 @@ import pytest
 from pytest_bayesloc.report.html import BOTTOM, LABEL_GAP, TOP, belief_chart
 from pytest_bayesloc.report.text import percent
 from pytest_bayesloc.report.view import MAX_SHOWN, faults_of, sources_of
-from pytest_bayesloc.report.words import name_of, reason_of, said_of, telling
+from pytest_bayesloc.report.words import (
+    all_flaky_words,
+    flaky_words,
+    name_of,
+    reason_of,
+    said_of,
+    telling,
+)
 
 ReadSource = Callable[[str], "str | None"]
 
@@ -215,3 +222,87 @@ def test_a_long_search_has_ten_ticks_or_so() -> None:
     assert drawn is not None
     assert [label for _, label in drawn["x_ticks"]][:3] == ["start", "10", "20"]
     assert len(drawn["x_ticks"]) == 11
+
+
+# -- what is remembered of flaky tests
+
+
+def flaky(**more: object) -> dict[str, Any]:
+    return {
+        "fault": 1,
+        "test": "test_calc.py::test_add",
+        "n_failed": 3,
+        "n_outcomes": 12,
+        "low": 0.089,
+        "high": 0.532,
+        "is_same_code": True,
+        "passed_again": False,
+        "environment": "",
+        "since": "2026-11-20T10:00:00",
+        **more,
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "text"),
+    [
+        (flaky(), ": failed 3 of 12 times on this code (9 to 53 %)"),
+        (flaky(low=0.001), ": failed 3 of 12 times on this code (<1 to 53 %)"),
+        (
+            flaky(passed_again=True),
+            ": failed 3 of 12 times on this code (9 to 53 %), and passed when run again",
+        ),
+        (
+            flaky(environment="PyPy 3.11 on linux"),
+            ": failed 3 of 12 times on this code (9 to 53 %), with PyPy 3.11 on linux",
+        ),
+        (
+            flaky(is_same_code=False),
+            " since 2026-11-20, but its code has changed since then: it failed 3 of 12 times "
+            "before (9 to 53 %)",
+        ),
+        (
+            flaky(is_same_code=False, n_outcomes=3),  # no pass was counted, so nothing is a rate
+            " since 2026-11-20, but its code has changed since then",
+        ),
+    ],
+)
+def test_flaky_test_is_told_with_its_rate(entry: dict[str, Any], text: str) -> None:
+    assert flaky_words(entry) == f"test_add is known to be flaky{text}"
+
+
+@pytest.mark.parametrize(
+    ("n_failed", "entries", "text"),
+    [
+        (1, [flaky()], "the only failure is of a test known to be flaky"),
+        (2, [flaky()], ""),
+        (2, [flaky(), flaky()], ""),
+        (2, [flaky(), flaky(test="b")], "all 2 failures are of tests known to be flaky"),
+        (
+            2,
+            [flaky(), flaky(test="b", is_same_code=False)],
+            "all 2 failures are of tests known to be flaky, but the code of 1 has changed since "
+            "then",
+        ),
+        (0, [], ""),
+    ],
+)
+def test_run_is_said_to_be_flaky_only_if_all_failures_are(
+    n_failed: int, entries: list[dict[str, Any]], text: str
+) -> None:
+    document = {"session": {"n_failed": n_failed}, "memory": {"flaky": entries}}
+
+    assert all_flaky_words(document) == text
+
+
+def test_remembered_cause_gives_way_to_one_that_was_found_now(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    cause = {"text": "add reads the clock", "kind": "clock", "advice": ""}
+    found = {"fault": 1, "test": "t", "found_at": "2026-11-20T10:00:00", "cause": cause}
+    document["memory"]["causes"] = [found]
+    (first, *_) = faults_of(document, read_source)
+
+    assert first.known == ["Cause found on 2026-11-20: add reads the clock"]
+    document["faults"][0]["cause"] = cause
+    assert first.known == []
