@@ -298,7 +298,7 @@ def merged(documents: Sequence[tuple[str, Document]]) -> dict[str, Any]:
         "faults": [fault.merged() for fault in kept],
         "inspections": _numbered(kept, "inspections"),
         "call_graph": {"edges": _edges(document for _, document in documents)},
-        "memory": documents[0][1]["memory"] if len(documents) == 1 else _memory(documents),
+        "memory": documents[0][1]["memory"] if len(documents) == 1 else _memory(documents, kept),
         "fixes": _numbered(kept, "fixes"),
         "llm": documents[0][1]["llm"],
         "partial": [f"{name}: {note}" for name, d in documents for note in d["partial"]],
@@ -330,7 +330,9 @@ class _Fault:
         return len(self.of("inspections"))
 
     def of(self, what: str) -> list[Document]:
-        return [entry for entry in self.document[what] if entry["fault"] == self.number]
+        """Return its entries of a list of its result, or of the memory's part of that."""
+        entries = {**self.document["memory"], **self.document}.get(what, ())
+        return [entry for entry in entries if entry["fault"] == self.number]
 
     def merged(self) -> dict[str, Any]:
         where = f" (in {', '.join(self.names)})"
@@ -386,10 +388,14 @@ def _edges(documents: Iterable[Document]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _memory(documents: Sequence[tuple[str, Document]]) -> dict[str, Any]:
-    """Return what each job said as a whole; advice belongs to faults with other numbers."""
-    said = [f"{name}: {text}" for name, d in documents for text in d["memory"]["said"]]
-    return {"said": said, "records": [], "advice": [], "loops": [], "months": [], "world_model": {}}
+def _memory(documents: Sequence[tuple[str, Document]], faults: Sequence[_Fault]) -> dict[str, Any]:
+    """Return what each job said as a whole, and of tests; advice belongs to bugs of one job."""
+    return {
+        "said": [f"{name}: {text}" for name, d in documents for text in d["memory"]["said"]],
+        **{name: [] for name in ("records", "advice", "loops", "months")},
+        "world_model": {},
+        **{name: _numbered(faults, name) for name in ("flaky", "causes")},
+    }
 
 
 if __name__ == "__main__":

@@ -21,15 +21,15 @@ from tests.integration.memory.test_bug_counts import (
     test_what_was_learned_is_counted_in_the_month_it_came,  # noqa: F401
 )
 from tests.integration.memory.test_episodes import *  # noqa: F403 - the same laws, on a server
-from tests.integration.memory.test_lookup import (
-    test_candidates_are_the_older_failures_that_share_the_rarest_words,  # noqa: F401
-)
-from tests.integration.memory.test_outcomes import (
+from tests.integration.memory.test_flaky_tests import (
     Runs,
     test_cause_has_its_place_as_that_is_now,  # noqa: F401
     test_known_flaky_test_is_counted_anew_on_changed_code,  # noqa: F401
     test_test_that_passed_and_failed_on_the_same_code_has_a_rate_with_an_interval,  # noqa: F401
     test_test_that_passes_long_enough_on_changed_code_is_no_longer_flaky,  # noqa: F401
+)
+from tests.integration.memory.test_lookup import (
+    test_candidates_are_the_older_failures_that_share_the_rarest_words,  # noqa: F401
 )
 from tests.integration.test_flaky_runs import FLAKY, GREEN, ONLY, RED
 

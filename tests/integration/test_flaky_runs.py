@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.test_merge_runs import MERGE
 from tests.integration.test_outcome_runs import RERUNS
 
 if TYPE_CHECKING:
@@ -218,6 +219,16 @@ def test_cause_is_not_told_once_the_code_changed(polluted: Project) -> None:
 
 
 # -- other surfaces
+
+
+def test_page_of_a_matrix_has_the_known_flaky_tests(flaky: Project) -> None:
+    for name in ("one", "two"):
+        flaky.run("-q", f"--bayesloc-report=json:{name}.json", env=RED)
+
+    flaky.run("one.json", "two.json", "--report=json:all.json", python=MERGE, lean=False)
+
+    (entry,) = flaky.result(flaky.root / "all.json")["memory"]["flaky"]
+    assert (entry["fault"], entry["test"]) == (1, "test_shop.py::test_price")
 
 
 def test_reports_carry_it(flaky: Project) -> None:
