@@ -1,16 +1,17 @@
-"""Coroutines that are made and never awaited, by the warning that Python gives of them."""
+"""Code around ``await``: coroutines that lack it, and values that are stale after it."""
 
 from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.source import called_name, nodes_inside
+from pytest_bayesloc.ranking.evidence.provenance import names_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from pytest_bayesloc.domain.source import Unit
 
@@ -81,3 +82,90 @@ def _dropped(scope: ast.AST, name: str, *, is_test: bool) -> Iterator[ast.Call]:
     for node in inside:
         if isinstance(node, ast.Call) and called_name(node) == name and id(node) not in kept:
             yield node
+
+
+class StaleRead(NamedTuple):
+    """A value that a coroutine function reads before an ``await``, and writes by afterwards.
+
+    Attributes:
+        name: A variable, an attribute, or an object of which methods are called.
+        line: Where it is read.
+        written: Where it is written.
+    """
+
+    name: str
+    line: int
+    written: int
+
+
+def stale_read(function: ast.AST) -> StaleRead | None:
+    """Return what other tasks may have written while ``function`` waits.
+
+    The write depends on the read by a value, or by a condition that was asked before.
+    """
+    inside = [*nodes_inside(function)]
+    shared = {
+        n for node in inside if isinstance(node, (ast.Global, ast.Nonlocal)) for n in node.names
+    }
+    steps = sorted(_steps(inside), key=lambda step: (step.lineno, step.col_offset))
+    for i, read in enumerate(steps):
+        taken, has_waited = _assigned(read), False
+        for write in steps[i:]:
+            is_by_value = write is read or bool(taken & names_in(write))
+            if is_by_value or isinstance(read, ast.expr):
+                written = _written(write, shared) if is_by_value else _stored(write, shared)
+                name = next((name for name in written if name in _touched(read)), "")
+                if name and (has_waited or (_waits(write) and isinstance(write, _ASSIGNS))):
+                    return StaleRead(name, read.lineno, write.lineno)
+            if is_by_value:
+                taken |= _assigned(write)
+            has_waited = has_waited or _waits(write)
+    return None
+
+
+_ASSIGNS = (ast.Assign, ast.AugAssign, ast.AnnAssign)
+
+
+def _steps(inside: Iterable[ast.AST]) -> Iterator[ast.stmt | ast.expr]:
+    """Yield the simple statements of a function, and the conditions of its branches."""
+    for node in inside:
+        if isinstance(node, (*_ASSIGNS, ast.Expr, ast.Return)):
+            yield node
+        elif isinstance(node, ast.If):
+            yield node.test
+
+
+def _waits(step: ast.AST) -> bool:
+    return any(isinstance(node, ast.Await) for node in ast.walk(step))
+
+
+def _assigned(step: ast.AST) -> set[str]:
+    names = (n for n in ast.walk(step) if isinstance(n, ast.Name))
+    return {n.id for n in names if isinstance(n.ctx, ast.Store)}
+
+
+def _touched(step: ast.AST) -> set[str]:
+    """Return the names and attributes that a step reads, with those whose parts it reads."""
+    target = step.target if isinstance(step, ast.AugAssign) else None  # that is read, too
+    nodes = (n for n in ast.walk(step) if isinstance(n, (ast.Name, ast.Attribute)))
+    return {ast.unparse(n) for n in nodes if isinstance(n.ctx, ast.Load) or n is target}
+
+
+def _stored(step: ast.AST, shared: Collection[str]) -> list[str]:
+    """Return the attributes, objects and ``shared`` names that a step stores to."""
+    if not isinstance(step, _ASSIGNS):
+        return []
+    targets = step.targets if isinstance(step, ast.Assign) else [step.target]
+    held = [t.value if isinstance(t, ast.Subscript) else t for t in targets]
+    is_own = [isinstance(t, ast.Name) and t.id not in shared for t in targets]
+    return [ast.unparse(t) for t, own in zip(held, is_own, strict=True) if not own]
+
+
+def _written(step: ast.AST, shared: Collection[str]) -> list[str]:
+    """Return what a step stores to; of a call for its effect, its object and arguments."""
+    value = getattr(step, "value", None) if isinstance(step, (ast.Expr, ast.Return)) else None
+    call = value.value if isinstance(value, ast.Await) else value
+    if not isinstance(call, ast.Call):
+        return _stored(step, shared)
+    owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
+    return [ast.unparse(node) for node in (*owner, *call.args)]

@@ -9,11 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_bayesloc.causes.awaits import StaleRead, stale_read
 from pytest_bayesloc.causes.order import N_AGREEING, is_same
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
+from pytest_bayesloc.inspection.delta import minimal
+from pytest_bayesloc.rerun.conditions import TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +35,7 @@ WORDS = re.compile(
     r"|random|shuffle|sample|choices?|randint|uniform|uuid4|secrets|listdir|scandir|iterdir|r?glob"
     r"|walk|subprocess|which|Popen|connect|urlopen|HTTPS?Connection|requests|exists|read|open"
     r"|read_text|write_text|Path|environ|getenv|locale|sleep|wait|wait_for|timeout|join"
-    r"|Thread|submit|create_task|gather|ThreadPoolExecutor)\b"
+    r"|Thread|submit|create_task|ensure_future|gather|as_completed|ThreadPoolExecutor)\b"
 )
 DAY_S = 86_400.0
 #: Seconds from now: to other hours, days of the week, ends of months, years.
@@ -46,6 +50,7 @@ N_DELAYED, MAX_DELAYED = 5, 6
 FREQUENT_S, RARE_S = 1e-6, 5.0  # between switches of threads
 LONGER, SHORTER = 20.0, 0.1
 LATE_S = 0.2
+MAX_TURNS_S = 2.0  # of a re-run: tasks that wait for each other never end in turn
 TIME = "%A, %d %B %Y, %H:%M"
 _USUAL = re.compile(r"(?:PATH|HOME|PWD|USER|SHELL|TERM|TMPDIR|TZ|LANG|LC_\w+|PYTHON\w*|PYTEST\w*)$")
 
@@ -86,6 +91,11 @@ class Decided:
     condition: Condition | None = None
     readers: Sequence[Reader] = ()
 
+    @property
+    def turns(self) -> bool:
+        """Whether it is that tasks take turns."""
+        return self.condition is not None and self.condition[0] == TASKS
+
 
 class ConditionSearch:
     """Runs one test alone under other conditions.
@@ -120,9 +130,9 @@ class ConditionSearch:
 
         ``has_sets`` is whether the code that it executes makes sets.
         """
-        started = self._clock()
-        self.is_steady = self._fails(self._plain())
-        if (self._clock() - started) * N_RERUNS > self._left_s():
+        first = self._runner.rerun(None, [self._test], limit_s=self._limit_s())
+        self.is_steady = self._fails(first.tests[self._test])
+        if first.seconds * N_RERUNS > self._left_s():  # without the start of a server
             return None  # it takes too long
         self.readers = self._runner.readers(self._test, limit_s=self._limit_s())
         if self.is_steady and VARYING & {*self.readers}:  # it may have failed by chance
@@ -143,6 +153,7 @@ class ConditionSearch:
     def _of_steady(self) -> Iterator[Callable[[], Decided | None]]:
         yield from (self._other_clock, self._other_zone, self._other_listing, self._other_folder)
         yield from (self._other_variable, self._other_seed, self._longer_waits, self._other_locale)
+        yield self._in_turn
 
     def _other_clock(self) -> Decided | None:
         found = self._passing("clock", OFFSETS, CauseKind.CLOCK, "")
@@ -234,10 +245,40 @@ class ConditionSearch:
                 return Decided(kind=kind, seen=seen, condition=condition, readers=readers or ())
         return None
 
+    def _in_turn(self, slow: Sequence[Reader] = ()) -> Decided | None:
+        """Return the innermost functions with which the test passes if tasks take turns in them.
+
+        Half of the times, all others wait a while behind each of their awaits: turns in one may
+        help by chance, as they change when the others go on. ``slow`` ones wait each time.
+        """
+        readers = [*self.readers.get("in-tasks", ())][::-1]
+
+        def passes(some: Sequence[Reader]) -> bool:
+            ways = [_tasks(part, some) for part in (slow, readers)] * (N_AGREEING // 2)
+            return all(self._end_of(way, MAX_TURNS_S) is Verdict.PASS for way in ways)
+
+        found = next(([reader] for reader in readers if passes([reader])), [])
+        # The outermost ones only start the tasks, which then go on within their turn.
+        inner = (readers[:-n] for n in (1, 2, 3) if len(readers) > n + 1)
+        if not found and (several := next(filter(passes, inner), [])):
+            found = minimal(several, passes)
+        seen, condition = "passes if one task after the other executes it", _tasks(slow, found)
+        made = Decided(kind=CauseKind.RACE, seen=seen, condition=condition, readers=found)
+        return made if found else None
+
     # -- of a failure that comes and goes
 
+    def _failing_await(self) -> Decided | None:
+        """Return the functions whose turns help where another one that waits makes it fail."""
+        for reader in self.readers.get("in-tasks", ())[:MAX_DELAYED]:
+            slow = _tasks([reader], ())
+            ends = [self._end_of(slow) is Verdict.FAIL for _ in range(N_DELAYED)]  # in any way
+            if sum(ends) >= N_DELAYED - 1 and (found := self._in_turn([reader])):
+                return found
+        return None
+
     def _of_flaky(self) -> Iterator[Callable[[], Decided | None]]:
-        yield from (self._failing_seed, self._failing_delay)
+        yield from (self._failing_seed, self._failing_delay, self._failing_await)
         yield from (self._failing_wait, self._failing_switch)
 
     def _failing_seed(self) -> Decided | None:
@@ -347,17 +388,18 @@ class ConditionSearch:
     def _run(self, runner: Runner) -> TestRun:
         return runner.rerun(None, [self._test], limit_s=self._limit_s()).tests[self._test]
 
-    def _under(self, condition: Condition) -> TestRun:
+    def _under(self, condition: Condition, limit_s: float = inf) -> TestRun:
         if self._left_s() <= 0:
             return TestRun(verdict=Verdict.NOT_RUN)
-        found = self._runner.under(condition, [self._test], limit_s=self._limit_s())
+        limit_s = min(limit_s, self._limit_s())
+        found = self._runner.under(condition, [self._test], limit_s=limit_s)
         if found is None:
             return TestRun(verdict=Verdict.NOT_RUN)
         rerun, self._read_order = found
         return rerun.tests[self._test]
 
-    def _end_of(self, condition: Condition) -> Verdict:
-        return self._under(condition).verdict
+    def _end_of(self, condition: Condition, limit_s: float = inf) -> Verdict:
+        return self._under(condition, limit_s).verdict
 
     def _fails(self, run: TestRun) -> bool:
         return is_same(run, self._failure)
@@ -367,6 +409,12 @@ class ConditionSearch:
 
     def _limit_s(self) -> float:
         return max(0.5, self._left_s())
+
+
+def _tasks(slow: Sequence[Reader], in_turn: Sequence[Reader]) -> Condition:
+    """Return the condition for coroutine functions: which wait longer, and which take turns."""
+    parts = (slow, in_turn)
+    return TASKS, tuple(tuple((file, n, name) for file, _, n, name in part) for part in parts)
 
 
 #: Per kind: what the code at the place does, and what to do about it.
@@ -427,6 +475,14 @@ def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
     location, line = _place(found, sources)
     is_variable = found.kind is CauseKind.VARIABLE
     does, advice = _WORDS[found.kind]
+    if stale := stale_place(found, sources):
+        location, read = stale
+        line, name = read.line, read.name
+        if name in {"self", "cls"}:
+            name = location.qualname.rpartition(".")[0] or name
+        does = f"a race between tasks: {{}} reads {name} before an await and writes by it after "
+        does += f"(line {read.written}), and another task writes it meanwhile"
+        advice = "hold an asyncio.Lock from the read to the write, or read it again after the await"
     who = "the code" if location is None else f"{location.qualname} ({location.file}:{line})"
     return Cause(
         kind=found.kind,
@@ -437,6 +493,16 @@ def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
         state=str(found.condition[1]) if found.condition and is_variable else "",
         command=command,
     )
+
+
+def stale_place(found: Decided, sources: Sources) -> tuple[Location, StaleRead] | None:
+    """Return the first function of a race between tasks that writes by what it read too early."""
+    for file, _, first_line, name in found.readers if found.turns else ():
+        where = sources.locate((file, first_line, name))
+        unit = sources.unit(where) if where is not None else None
+        if unit is not None and (stale := stale_read(unit[1].node)):
+            return unit[1].location, stale
+    return None
 
 
 def _place(found: Decided, sources: Sources) -> tuple[Location | None, int]:

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
-from pytest_bayesloc.rerun.conditions import SETS, apply
+from pytest_bayesloc.rerun.conditions import SETS, TASKS, apply
 from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
 from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, put_value
 from pytest_bayesloc.rerun.handled import HandledErrors
@@ -196,7 +196,10 @@ class Child:
             self._recorders["readers"] = Readers(FileNames(root, request["readers"]).name)
 
     def _put_condition(self, name: str, value: Any, files: Mapping[str, str]) -> None:  # noqa: ANN401
-        """Put a condition of ``conditions`` in place, or another order of sets."""
+        """Put a condition of ``conditions`` in place, another order of sets or turns of tasks."""
+        if name == TASKS:
+            self._put_turns(value, files)
+            return
         if name != SETS:
             apply(name, value)
             return
@@ -206,6 +209,21 @@ class Child:
         texts = {real_path(path): _text_of(path) for path in code_files(files)}
         shuffle.install(self._reachable(), texts)
         self._recorders["readers"] = shuffle
+
+    def _put_turns(self, value: Sequence[Any], files: Mapping[str, str]) -> None:
+        """Slow some coroutine functions down and have tasks take turns in others.
+
+        ``value`` holds both, each as its file, first line and name.
+        """
+        from pytest_bayesloc.rerun.tasks import install  # loads asyncio, which tests may not
+
+        paths = {file: real_path(path) for path, file in files.items()}
+        slow, in_turn = (
+            [(paths[file], (line, name.rpartition(".")[2])) for file, line, name in functions]
+            for functions in value
+        )
+        texts = {path: _text_of(path) for path, _ in (*slow, *in_turn)}
+        install(self._reachable(), texts, slow, in_turn)
 
     def _watch_state(self, name_of: Callable[[str], str], restored: Sequence[str] | None) -> None:
         """Tell before the last test what differs from now, or put it back."""

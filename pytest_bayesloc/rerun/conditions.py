@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 SETS = "sets"  # another order of sets: see ``sets``
+TASKS = "tasks"  # turns of tasks: see ``tasks``
 DELAY_S = 0.005  # a line
 
 _time, _time_ns, _sleep = time.time, time.time_ns, time.sleep

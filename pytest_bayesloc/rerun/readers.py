@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
+from inspect import CO_COROUTINE
 from pathlib import PurePath
-from types import FrameType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -67,14 +69,17 @@ class Readers:
 
     Beside them it notes what is asked of the machine: ``variable:NAME``, and ``demand:NAME`` where
     there is no default, ``program:NAME``,
-    ``file:PATH`` (absolute), ``service:`` where nothing answers, ``folder`` for relative paths, and
-    ``in-thread`` for what threads beside the first one execute.
+    ``file:PATH`` (absolute), ``service:`` where nothing answers, ``folder`` for relative paths,
+    ``in-thread`` for what threads beside the first one execute, and ``in-tasks`` for coroutines
+    where there are several tasks.
     ``name_of`` names a file of the project or its tests, and is empty for any other.
     """
 
     def __init__(self, name_of: Callable[[str], str]) -> None:
         self._name_of = name_of
         self._found: dict[str, dict[Reader, None]] = {}
+        self._tasks: set[int] = set()
+        self._seen: set[CodeType] = set()  # in tasks
         self._before: Any = None
         self._is_on = False
         sys.addaudithook(self._audited)  # for good: this process ends with its tests
@@ -82,6 +87,7 @@ class Readers:
     def start(self) -> None:
         """Begin with a test."""
         self._found = {}
+        self._tasks, self._seen = set(), set()
         self._before = sys.getprofile()
         self._is_on = True
         threading.setprofile(self._saw)
@@ -92,6 +98,8 @@ class Readers:
         sys.setprofile(self._before)
         threading.setprofile(self._before)
         self._is_on = False
+        if len(self._tasks) < 2:
+            self._found.pop("in-tasks", None)
         return {name: list(places) for name, places in self._found.items()}
 
     def _saw(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401 - what it is given
@@ -103,8 +111,20 @@ class Readers:
             self._note(_asked(frame), frame.f_back)
             if threading.current_thread() is not threading.main_thread():
                 self._note("in-thread", frame, own=True)
+            if frame.f_code.co_flags & CO_COROUTINE and self._name_of(frame.f_code.co_filename):
+                self._note_task(frame)
         elif event == "return" and arg is None and frame.f_code.co_name == "which":
             self._note(f"program:{frame.f_locals.get('cmd', '')}", frame.f_back)
+
+    def _note_task(self, frame: FrameType) -> None:
+        """Note a coroutine function as a task first executes it."""
+        asyncio = sys.modules.get("asyncio")
+        with suppress(RuntimeError):  # no loop runs: something else drives it
+            task = asyncio.current_task() if asyncio is not None else None
+            if task is not None:
+                self._tasks.add(id(task))
+                self._note("" if frame.f_code in self._seen else "in-tasks", frame, own=True)
+                self._seen.add(frame.f_code)
 
     def _audited(self, event: str, args: tuple[Any, ...]) -> None:
         if not self._is_on:

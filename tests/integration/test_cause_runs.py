@@ -47,6 +47,7 @@ def cause_of(run: Run) -> dict[str, Any]:
         ("money-of-the-house", (), {"TILL_CURRENCY": "SEK"}),
         ("a-picture-of-a-graph", (), {}),
         ("weather-at-the-door", (), {}),
+        ("points-of-a-player", (), {}),
     ],
 )
 def test_cause_and_place_are_those_of_the_project(

@@ -114,6 +114,49 @@ def test_race_is_the_function_whose_delay_makes_the_test_fail_even_if_waits_are_
     assert search(one_test("in-thread", slow, PASSED)).decided(has_sets=False) is None
 
 
+def in_turn(condition: tuple[str, object]) -> bool:
+    return condition[0] == "tasks" and condition[1][1] == (("app.py", 1, "find"),)  # type: ignore[index]
+
+
+def test_steady_race_of_tasks_is_the_function_in_which_turns_help() -> None:
+    runner = one_test("in-tasks", {})
+    runner.conditions = lambda condition: PASSED if in_turn(condition) else FAILED
+
+    found = search(runner).decided(has_sets=False)
+
+    assert found is not None
+    assert (found.kind, list(found.readers)) == (CauseKind.RACE, [READER])
+    assert search(one_test("in-tasks", {})).decided(has_sets=False) is None
+
+
+@pytest.mark.parametrize(("is_helped", "kind"), [(True, CauseKind.RACE), (False, None)])
+def test_race_of_tasks_by_chance_fails_with_long_awaits_unless_tasks_take_turns(
+    is_helped: bool, kind: CauseKind | None
+) -> None:
+    runner = one_test("in-tasks", {}, PASSED)
+    runner.conditions = lambda c: PASSED if is_helped and in_turn(c) else FAILED
+
+    found = search(runner).decided(has_sets=False)
+
+    assert (found and found.kind) == kind
+
+
+def test_stale_read_is_told_with_both_lines() -> None:
+    code = "async def find(self):\n    n = self.n\n    await log()\n    self.n = n + 1\n"
+    condition = ("tasks", [[], [("app.py", 1, "find")]])
+    seen = "passes if one task after the other executes it"
+    found = Decided(kind=CauseKind.RACE, seen=seen, condition=condition, readers=[READER])
+
+    cause = told(found, FAILURE.node_id, TextSources({"app.py": code}), "pytest")
+
+    assert cause.text == (
+        "a race between tasks: find (app.py:2) reads self.n before an await and writes by it "
+        "after (line 4), and another task writes it meanwhile: test_one passes if one task after "
+        "the other executes it"
+    )
+    assert cause.line == 2
+
+
 def test_wait_that_is_too_short_fails_where_threads_start_late() -> None:
     late = {("starting", 0.2): FAILED}
 
