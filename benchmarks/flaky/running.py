@@ -5,7 +5,8 @@ name stand lines of the truth: ``kind``, ``place`` (``file::qualname``, alternat
 ``after`` (the polluting tests), ``needs`` (the test that sets up) and ``state``; ``run`` says how a
 run is made red, ``green`` how one is made green. Both are parts between ``;``: ``NAME=VALUE`` and
 arguments of pytest, ``in: FOLDER``, ``at: DATE`` for a faked date, ``listing: sorted`` for the
-entries of folders in order, ``until: red`` for what fails by chance. ``green`` may also be
+entries of folders in order, ``until: red`` for what fails by chance, ``twice: committed`` for a
+second run where git knows the files that were there before the first. ``green`` may also be
 ``alone`` (each failing test in a process of its own) or ``never``; without it, a plain run passes.
 The first word of a file's name marks a set: ``third`` takes all of ``third-...``. What ends with
 ``controls`` holds steady failures with a plain mistake at ``place``.
@@ -82,6 +83,7 @@ class Conditions:
         date: What the clock shows at the start; empty: the true date.
         is_listing_sorted: Whether the entries of folders come in order, as on some file systems.
         by_chance: Whether the run must be repeated until it ends as it should.
+        is_second: Whether there was one before, after a commit.
     """
 
     variables: Mapping[str, str]
@@ -90,6 +92,7 @@ class Conditions:
     date: str = ""
     is_listing_sorted: bool = False
     by_chance: bool = False
+    is_second: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,6 +317,7 @@ def _conditions(text: str) -> Conditions:
         date=marked.get("at", ""),
         is_listing_sorted="listing" in marked,
         by_chance="until" in marked,
+        is_second="twice" in marked,
     )
 
 
@@ -321,6 +325,9 @@ def _tried(
     root: Path, python: Path, conditions: Conditions, status: int, options: Sequence[str] = ()
 ) -> tuple[int, str, float]:
     """Run pytest, by chance until it ends with ``status``; its status, output and seconds."""
+    if conditions.is_second:
+        _commit(root)
+        _run(root, python, conditions, ())
     for _ in range(N_TRIES if conditions.by_chance else 1):
         start = time.perf_counter()
         found, output = _run(root, python, conditions, options)
@@ -328,6 +335,11 @@ def _tried(
         if found in {status, -signal.SIGKILL}:
             break
     return found, output, seconds
+
+
+def _commit(root: Path) -> None:
+    for words in ("init -q", "add -A", "-c user.name=a -c user.email=a@b commit -qm first"):
+        subprocess.run(("git", *words.split()), cwd=root, check=True)
 
 
 def _run(

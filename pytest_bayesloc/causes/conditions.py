@@ -6,6 +6,7 @@ it. What chance does less than once in a hundred times is taken for a decision.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -17,7 +18,7 @@ from pytest_bayesloc.causes.order import N_AGREEING, is_same
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.inspection.delta import minimal
-from pytest_bayesloc.rerun.conditions import TASKS
+from pytest_bayesloc.rerun.conditions import ABSENT, TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ WORDS = re.compile(
     r"\b(?:now|today|utcnow|time|localtime|gmtime|strftime|fromtimestamp|astimezone|mktime"
     r"|random|shuffle|sample|choices?|randint|uniform|uuid4|secrets|listdir|scandir|iterdir|r?glob"
     r"|walk|subprocess|which|Popen|connect|urlopen|HTTPS?Connection|requests|exists|read|open"
-    r"|read_text|write_text|Path|environ|getenv|locale|sleep|wait|wait_for|timeout|join"
+    r"|read_text|write_text|Path|mkdir|makedirs|touch|sqlite3|isfile|isdir|is_file|is_dir|environ|getenv|locale|sleep|wait|wait_for|timeout|join"
     r"|Thread|submit|create_task|ensure_future|gather|as_completed|ThreadPoolExecutor)\b"
 )
 DAY_S = 86_400.0
@@ -50,6 +51,7 @@ N_DELAYED, MAX_DELAYED = 5, 6
 FREQUENT_S, RARE_S = 1e-6, 5.0  # between switches of threads
 LONGER, SHORTER = 20.0, 0.1
 LATE_S = 0.2
+FOUND, MAX_LEFT = "found:", 5  # paths that code finds, and that are tried without
 MAX_TURNS_S = 2.0  # of a re-run: tasks that wait for each other never end in turn
 TIME = "%A, %d %B %Y, %H:%M"
 _USUAL = re.compile(r"(?:PATH|HOME|PWD|USER|SHELL|TERM|TMPDIR|TZ|LANG|LC_\w+|PYTHON\w*|PYTEST\w*)$")
@@ -67,6 +69,7 @@ class Surroundings:
         variables: Of the environment.
         encoding: That of text files by default.
         elsewhere: Opens a runner whose processes have other variables than these.
+        left: Selects from paths those that tests may have left behind.
     """
 
     rootdir: str
@@ -74,6 +77,7 @@ class Surroundings:
     variables: Mapping[str, str]
     encoding: str
     elsewhere: Callable[[Mapping[str, str]], AbstractContextManager[Runner]]
+    left: Callable[[Sequence[str]], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +136,7 @@ class ConditionSearch:
         """
         first = self._runner.rerun(None, [self._test], limit_s=self._limit_s())
         self.is_steady = self._fails(first.tests[self._test])
-        if first.seconds * N_RERUNS > self._left_s():  # without the start of a server
+        if first.seconds * N_RERUNS > self.left_s():  # without the start of a server
             return None  # it takes too long
         self.readers = self._runner.readers(self._test, limit_s=self._limit_s())
         if self.is_steady and VARYING & {*self.readers}:  # it may have failed by chance
@@ -151,9 +155,25 @@ class ConditionSearch:
     # -- of a steady failure
 
     def _of_steady(self) -> Iterator[Callable[[], Decided | None]]:
-        yield from (self._other_clock, self._other_zone, self._other_listing, self._other_folder)
+        yield from (
+            self._without_file,
+            self._other_clock,
+            self._other_zone,
+            self._other_listing,
+            self._other_folder,
+        )
         yield from (self._other_variable, self._other_seed, self._longer_waits, self._other_locale)
         yield self._in_turn
+
+    def _without_file(self) -> Decided | None:
+        paths = [name.removeprefix(FOUND) for name in self.readers if name.startswith(FOUND)]
+        left = sorted(self._around.left(paths), key=lambda path: -path.count(os.sep))
+        for path in left[:MAX_LEFT]:
+            words = f"without {os.path.relpath(path, self._around.rootdir)}"
+            readers, kind = self.readers[FOUND + path], CauseKind.LEFT_BEHIND
+            if found := self._passing(ABSENT, (path,), kind, words, readers):
+                return replace(found, seen=f"passes {words}")
+        return None
 
     def _other_clock(self) -> Decided | None:
         found = self._passing("clock", OFFSETS, CauseKind.CLOCK, "")
@@ -389,7 +409,7 @@ class ConditionSearch:
         return runner.rerun(None, [self._test], limit_s=self._limit_s()).tests[self._test]
 
     def _under(self, condition: Condition, limit_s: float = inf) -> TestRun:
-        if self._left_s() <= 0:
+        if self.left_s() <= 0:
             return TestRun(verdict=Verdict.NOT_RUN)
         limit_s = min(limit_s, self._limit_s())
         found = self._runner.under(condition, [self._test], limit_s=limit_s)
@@ -404,11 +424,12 @@ class ConditionSearch:
     def _fails(self, run: TestRun) -> bool:
         return is_same(run, self._failure)
 
-    def _left_s(self) -> float:
+    def left_s(self) -> float:
+        """Seconds that are left of the time."""
         return self._deadline - self._clock()
 
     def _limit_s(self) -> float:
-        return max(0.5, self._left_s())
+        return max(0.5, self.left_s())
 
 
 def _tasks(slow: Sequence[Reader], in_turn: Sequence[Reader]) -> Condition:
@@ -434,6 +455,10 @@ _WORDS: Mapping[CauseKind, tuple[str, str]] = {
     CauseKind.WORKING_DIRECTORY: (
         "{} looks for files relative to the working directory",
         "make the path absolute by __file__, or start pytest in the project's folder",
+    ),
+    CauseKind.LEFT_BEHIND: (
+        "{} finds what an earlier run left behind",
+        "remove it, and have the test write below tmp_path, or remove what it wrote at its end",
     ),
     CauseKind.VARIABLE: (
         "{} reads a variable of the environment",
@@ -473,7 +498,7 @@ def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
         command: Runs the test alone.
     """
     location, line = _place(found, sources)
-    is_variable = found.kind is CauseKind.VARIABLE
+    is_named = found.kind in {CauseKind.VARIABLE, CauseKind.LEFT_BEHIND}
     does, advice = _WORDS[found.kind]
     if stale := stale_place(found, sources):
         location, read = stale
@@ -490,7 +515,7 @@ def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
         advice=advice,
         location=location,
         line=line,
-        state=str(found.condition[1]) if found.condition and is_variable else "",
+        state=str(found.condition[1]) if found.condition and is_named else "",
         command=command,
     )
 

@@ -23,6 +23,7 @@ class CauseKind(str, Enum):
     MOCK = "mock"
     NEVER_AWAITED = "never-awaited"
     POLLUTED = "polluted"
+    LEFT_BEHIND = "left-behind"
     NEEDS_ANOTHER_TEST = "needs-another-test"
     HASH_ORDER = "hash-order"
     LISTING_ORDER = "listing-order"

@@ -189,6 +189,14 @@ def tracked(rootdir: Path) -> frozenset[str]:
     return frozenset(_names(_look(rootdir, ["ls-files", "-z", "--", PYTHON])))
 
 
+def tracked_below(rootdir: Path, paths: Sequence[str]) -> list[str] | None:
+    """Return what git knows of ``paths`` and below them, absolute; None where git can't say."""
+    with suppress(_GitError):
+        listed = _git(rootdir, ["ls-files", "-z", "--", *paths], limit_s=LOOK_S)
+        return [str(rootdir / name) for name in _names(listed.decode("utf-8", "replace"))]
+    return None
+
+
 class _GitError(Exception):
     """An error message of git, in one line."""
 

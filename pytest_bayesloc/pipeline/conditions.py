@@ -17,10 +17,12 @@ from pytest_bayesloc.causes.conditions import (
     stale_place,
     told,
 )
+from pytest_bayesloc.domain.cause import CauseKind
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.pipeline.causes import environment_of
 from pytest_bayesloc.pipeline.execute import is_local, open_elsewhere
+from pytest_bayesloc.pipeline.order import left_behind, left_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,6 +62,8 @@ def explain_condition(
             test = case.failures[0].node_id
             command = shlex.join(["pytest", test])
             case.cause = told(found, test, context.sources, command)
+            if found.kind is CauseKind.LEFT_BEHIND:
+                case.cause = left_behind(context, case.cause, test, search.left_s())
         elif search.is_steady and search.readers:
             suspects = [where for where, _ in case.belief.top(N_SUSPECTS)]
             near = case.neighbours()[:N_PASSING]
@@ -78,6 +82,7 @@ def _search(context: Context, case: Case, runner: Runner, limit_s: float) -> Con
         variables=os.environ,
         encoding=locale.getpreferredencoding(do_setlocale=False),
         elsewhere=partial(_elsewhere, context, [failure.node_id]),
+        left=partial(left_files, context, failure.node_id),
     )
     return ConditionSearch(runner, failure, around, monotonic, monotonic() + limit_s)
 

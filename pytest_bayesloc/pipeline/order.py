@@ -6,11 +6,13 @@ import ast
 import os
 import shlex
 from contextlib import closing
-from pathlib import PurePosixPath
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.causes.order import OrderSearch
 from pytest_bayesloc.causes.pollution import (
+    FILES,
     FIXTURE,
     changed_variables,
     is_import,
@@ -24,7 +26,10 @@ from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.result import SpoiledTest
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.tasks import python_files
+from pytest_bayesloc.history.git import tracked_below
+from pytest_bayesloc.inspection.delta import minimal
 from pytest_bayesloc.pipeline.execute import open_pool
+from pytest_bayesloc.rerun.conditions import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +43,8 @@ if TYPE_CHECKING:
 
 DEFAULTS = ("__defaults__", "__kwdefaults__")  # a default that calls share: a mistake in code
 MAX_TESTS = 3  # of a group that are explained: what spoils one mostly spoils the others
+#: Folders of tools, in which no test leaves anything.
+_NO_DATA = frozenset({".git", ".pytest_cache", "__pycache__", ".bayesloc", ".venv", "venv"})
 PASSED = "{0} of {0} failing tests passed when run again"
 
 
@@ -190,6 +197,65 @@ def _explained(
         n_changed=len(names),
     )
     return found, pollution(sources, found, needed)
+
+
+# -- files
+
+
+def left_files(context: Context, test: str, paths: Sequence[str]) -> list[str]:
+    """Select from ``paths`` what is there, unknown to git and outside of temporary folders.
+
+    Where git does not know the file of the failing ``test`` either, tests before it must have left
+    it: without these, there is nothing to select.
+    """
+    root, file = os.path.realpath(context.rootdir), test.partition("::")[0]
+    own = [path for path in paths if path.startswith(f"{root}{os.sep}") and os.path.lexists(path)]
+    own = [path for path in own if _NO_DATA.isdisjoint(Path(path).relative_to(root).parts)]
+    known = _known(context, file, own)
+    if known is None and not context.recorder.recorded.earlier_tests(test):
+        return []
+    sources = [f"{root}{os.sep}{name}" for name in python_files(context.sources)]
+    kept = [*(known or ()), *sources]
+    return [p for p in own if not any(k == p or k.startswith(f"{p}{os.sep}") for k in kept)]
+
+
+def _known(context: Context, file: str, paths: Sequence[str]) -> list[str] | None:
+    """Return what git knows of ``paths``; None where it does not even know the test's ``file``."""
+    root = Path(os.path.realpath(context.rootdir))
+    known = tracked_below(root, [file, *paths]) if paths else None
+    return known if known and str(root / file) in known else None
+
+
+def left_behind(context: Context, cause: Cause, test: str, limit_s: float) -> Cause | None:
+    """Return ``cause`` with the tests of this run that leave its file; it needs some without git.
+
+    Raises:
+        BayeslocError: If they can't be run again.
+    """
+    path, deadline = cause.state, monotonic() + limit_s
+    file = os.path.relpath(path, os.path.realpath(context.rootdir))
+    earlier = context.recorder.recorded.earlier_tests(test)
+    with closing(open_pool(context, [*earlier, test], {})) as pool:
+
+        def fails(some: Sequence[str]) -> bool:
+            left_s = deadline - monotonic()
+            tests, limit = [*some, test], max(0.1, left_s)
+            ended = pool.first.under((ABSENT, path), tests, limit_s=limit) if left_s > 0 else None
+            return ended is not None and ended[0].tests[test].verdict is Verdict.FAIL
+
+        after = tuple(minimal(earlier, fails)) if earlier and fails(earlier) else ()
+    if not after:
+        is_known = _known(context, test.partition("::")[0], [path]) is not None
+        return replace(cause, state=file) if is_known else None
+    found = SpoiledTest(
+        test=test,
+        after=after,
+        n_earlier=len(earlier),
+        is_smallest=monotonic() < deadline,
+        command=_command(context, [*after, test]),
+    )
+    told = pollution(context.sources, found, {f"::{FILES}": [(file, "", "")]})
+    return replace(told, state=file)
 
 
 def _command(context: Context, tests: Sequence[str]) -> str:

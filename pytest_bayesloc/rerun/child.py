@@ -122,6 +122,7 @@ class Child:
         functions: FunctionIndex | None,
     ) -> None:
         self._fence = boot.fence
+        self._scratch: str = boot.spec["scratch"]
         self._config = config
         self._items = items
         self._collected = collected
@@ -193,7 +194,8 @@ class Child:
         if "asked" in request and watches:
             self._recorders["asked"] = watches[0]
         if "readers" in request:
-            self._recorders["readers"] = Readers(FileNames(root, request["readers"]).name)
+            name = FileNames(root, request["readers"]).name
+            self._recorders["readers"] = Readers(name, self._scratch)
 
     def _put_condition(self, name: str, value: Any, files: Mapping[str, str]) -> None:  # noqa: ANN401
         """Put a condition of ``conditions`` in place, another order of sets or turns of tasks."""

@@ -10,6 +10,7 @@ import datetime
 import glob
 import os
 import random
+import shutil
 import sys
 import threading
 import time
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 SETS = "sets"  # another order of sets: see ``sets``
 TASKS = "tasks"  # turns of tasks: see ``tasks``
+ABSENT = "absent"  # what has to be kept by whoever asks for it
 DELAY_S = 0.005  # a line
 
 _time, _time_ns, _sleep = time.time, time.time_ns, time.sleep
@@ -58,6 +60,11 @@ def _seed(value: int) -> None:
 def _set_zone(value: str) -> None:
     os.environ["TZ"] = value
     time.tzset()
+
+
+def _remove(value: str) -> None:
+    path = Path(value)
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def _unset(value: str) -> None:
@@ -305,4 +312,5 @@ _APPLY: dict[str, Callable[[Any], None]] = {
     "starting": _start_late,
     "variable": _unset,
     "delaying": _delay,
+    ABSENT: _remove,
 }

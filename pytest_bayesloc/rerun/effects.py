@@ -146,6 +146,14 @@ class Effects:
         acts = sorted(self._acts[test])
         return next((act for act in acts if act == STARTS or act.startswith("runs ")), "")
 
+    def without(self, path: str) -> str:
+        """Return what stands for a test, and may remove ``path``; empty where nothing is kept."""
+        if self._aside is None:
+            return ""
+        name = f"without {path}"
+        self._changes[name].add((REMOVE, path))
+        return name
+
     def changing(self, tests: Iterable[str]) -> list[str]:
         """Return those of ``tests``, and of what is done to collect them, that change files."""
         return [test for test in self._known(self._changes, tests) if self._changes[test]]

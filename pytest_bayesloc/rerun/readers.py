@@ -12,7 +12,7 @@ from types import CodeType, FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pytest_bayesloc.domain.inspection import Reader
 
@@ -50,6 +50,8 @@ _PYTHON = {
 }  # fmt: skip
 
 _OPENS = frozenset({"open", "os.listdir", "os.scandir"})
+_FINDS = _OPENS | {"os.mkdir", "os.remove", "os.rename", "sqlite3.connect"}
+_OF_PYTHON = (".py", ".pyc", ".pyi", ".so")
 _REACHES = frozenset({("socket", "connect"), ("_socket", "getaddrinfo"), ("socket", "getaddrinfo")})
 #: Methods of paths, and functions of ``os.path``, that look whether something is there.
 _LOOKS = frozenset({"exists", "is_file", "is_dir", "isfile", "isdir", "iterdir", "glob", "rglob"})
@@ -68,15 +70,19 @@ class Readers:
     """Notes the innermost code of the project for each such call, per condition.
 
     Beside them it notes what is asked of the machine: ``variable:NAME``, and ``demand:NAME`` where
-    there is no default, ``program:NAME``,
+    there is no default, ``program:NAME``, ``found:PATH`` of what is there (real),
     ``file:PATH`` (absolute), ``service:`` where nothing answers, ``folder`` for relative paths,
     ``in-thread`` for what threads beside the first one execute, and ``in-tasks`` for coroutines
     where there are several tasks.
-    ``name_of`` names a file of the project or its tests, and is empty for any other.
+
+    Args:
+        name_of: Names a file of the project or its tests, and is empty for any other.
+        scratch: A folder of which nothing is noted as found.
     """
 
-    def __init__(self, name_of: Callable[[str], str]) -> None:
+    def __init__(self, name_of: Callable[[str], str], scratch: str = "") -> None:
         self._name_of = name_of
+        self._scratch = (os.path.realpath(scratch),) if scratch else ()
         self._found: dict[str, dict[Reader, None]] = {}
         self._tasks: set[int] = set()
         self._seen: set[CodeType] = set()  # in tasks
@@ -109,6 +115,8 @@ class Readers:
             self._note("service:", frame)
         elif event == "call":
             self._note(_asked(frame), frame.f_back)
+            if path := _looked_at(frame):
+                self._note_found(path, frame.f_back)
             if threading.current_thread() is not threading.main_thread():
                 self._note("in-thread", frame, own=True)
             if frame.f_code.co_flags & CO_COROUTINE and self._name_of(frame.f_code.co_filename):
@@ -129,6 +137,8 @@ class Readers:
     def _audited(self, event: str, args: tuple[Any, ...]) -> None:
         if not self._is_on:
             return
+        if event in _FINDS and args and isinstance(args[0], (str, os.PathLike)):
+            self._note_found(args[0], sys._getframe(1))  # noqa: SLF001 - the caller
         if event in _OPENS:
             path = args[0] if args and isinstance(args[0], (str, os.PathLike)) else ""
             name = f"file:{path}" if os.path.isabs(path) else "folder"  # noqa: PTH117 - in a hook
@@ -136,14 +146,23 @@ class Readers:
         elif event == "subprocess.Popen":
             self._note(f"program:{_program(*args[:2])}", sys._getframe(1))  # noqa: SLF001 - the caller
 
+    def _note_found(self, path: str | os.PathLike[str], frame: FrameType | None) -> None:
+        """Note a file or folder that is there as code asks for it."""
+        real = os.path.realpath(path)
+        is_data = not real.startswith(self._scratch) and not real.endswith(_OF_PYTHON)
+        if is_data and os.path.lexists(real):
+            self._put([f"found:{real}"], frame, MAX_DEPTH)
+
     def _note(self, names: str, frame: FrameType | None, *, own: bool = False) -> None:
-        if not names or len(self._found) > MAX_NAMES:
-            return
-        asking = own_frame(frame, self._name_of, 1 if own else MAX_DEPTH)
-        if asking is None:
+        if names:
+            self._put(names.split(" "), frame, 1 if own else MAX_DEPTH)
+
+    def _put(self, names: Sequence[str], frame: FrameType | None, depth: int) -> None:
+        asking = own_frame(frame, self._name_of, depth)
+        if asking is None or len(self._found) > MAX_NAMES:
             return
         place = reader_at(asking, self._name_of)
-        for condition in names.split(" "):
+        for condition in names:
             places = self._found.setdefault(condition, {})
             if condition == "waiting":
                 places.pop(place, None)
@@ -187,15 +206,22 @@ def _asked(frame: FrameType) -> str:
         asking = frame.f_back
         has_default = asking is not None and asking.f_code.co_name in _WITH_DEFAULT
         return f"variable:{key}" if has_default else f"variable:{key} demand:{key}"
-    if name in _LOOKS and file in _PATHS:
-        given = [frame.f_locals.get(name) for name in ("path", "s", "self")]
-        path = os.fspath(next((value for value in given if value), "/"))
+    if path := _looked_at(frame):
         return f"file:{path}" if os.path.isabs(path) else "folder"  # noqa: PTH117 - not Path's own
     if file == "threading.py" and name in _WAITS and frame.f_locals.get("timeout") is None:
         return ""  # as long as it takes
     if name == "wait" and frame.f_back is not None and frame.f_back.f_code.co_name == "start":
         return ""  # of a thread that starts
     return _PYTHON.get((file, name)) or _PYTHON.get((file, "*"), "")
+
+
+def _looked_at(frame: FrameType) -> str:
+    """Return the path of which a call finds out whether something is there; empty if it doesn't."""
+    file, name = PurePath(frame.f_code.co_filename).name, frame.f_code.co_name
+    if name not in _LOOKS or file not in _PATHS:
+        return ""
+    given = (frame.f_locals.get(name) for name in ("path", "s", "self"))
+    return os.fspath(next((value for value in given if value), "/"))
 
 
 def _owner(called: Any) -> str:  # noqa: ANN401 - a function written in C

@@ -22,6 +22,7 @@ from pytest_bayesloc.domain.recording import (
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.aside import AsideError
+from pytest_bayesloc.rerun.conditions import ABSENT
 from pytest_bayesloc.rerun.effects import MAX_TRIES
 from pytest_bayesloc.rerun.link import may_answer_again, no_server
 from pytest_bayesloc.rerun.swap import excerpt
@@ -238,10 +239,14 @@ class ServerRunner:
         self, condition: tuple[str, object], tests: Sequence[str], *, limit_s: float
     ) -> tuple[Rerun, Sequence[Reader]] | None:
         """Run ``tests`` under a condition of ``rerun.conditions``; None where nothing is forked."""
+        name, value = condition
+        more = [self.transport.effects.without(str(value))] if name == ABSENT else []
+        if "" in more:
+            return None
         request: Message = {
-            "tests": list(tests),
+            "tests": [*more, *tests],
             "limit_s": limit_s,
-            "condition": list(condition),
+            "condition": [name, value],
             "files": self._names(),
         }
         messages = self._ask_warm(request)

@@ -82,6 +82,6 @@ def install(
 
 def _slow_down(function: ast.AsyncFunctionDef) -> None:
     for node in [n for n in nodes_inside(function) if isinstance(n, ast.Await)]:
-        call = ast.parse(f"{NAME}.slowly(0)", mode="eval").body
+        call = ast.parse(f"{NAME}.{Turns.slowly.__name__}(0)", mode="eval").body
         call.args = [node.value]  # type: ignore[attr-defined]
         node.value = ast.copy_location(call, node.value)

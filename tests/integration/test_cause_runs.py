@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+import subprocess
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -73,3 +76,30 @@ def test_polluted_test_is_told_with_the_state_and_the_polluter_first(projects: P
     ) in text
     assert text.index("Likely cause") < text.index("If not that, most likely")
     assert run.inspections == []
+
+
+def test_file_of_an_earlier_run_is_told_and_stays_as_it_is(projects: Projects) -> None:
+    flaky = PROJECTS["members-of-a-club"]
+    project = projects.make(dict(flaky.files))
+    for words in ("init -q", "add -A", "-c user.name=a -c user.email=a@b commit -qm first"):
+        subprocess.run(("git", *words.split()), cwd=project.root, check=True)
+    assert project.run().outcomes == {"passed": 3}
+    path = project.root / "club.sqlite3"
+
+    def rows() -> list[Any]:
+        with closing(sqlite3.connect(path)) as database:
+            return database.execute("SELECT * FROM members").fetchall()
+
+    cause = cause_of(project.localize("--bayesloc"))
+
+    assert (cause["kind"], cause["state"]) == ("left-behind", "club.sqlite3")
+    assert rows() == [("Ada",), ("Bo",)] * 2  # of the two runs, and no re-run
+
+
+def test_file_that_a_test_of_the_same_run_left_is_told_with_that_test(projects: Projects) -> None:
+    flaky = PROJECTS["scores-of-a-quiz"]
+
+    cause = cause_of(run_of(projects, flaky))
+
+    assert (cause["kind"], cause["state"]) == ("polluted", "scores.json")
+    assert cause["after"] == [flaky.truth["after"]]

@@ -56,6 +56,7 @@ def search(
         variables=variables or {},
         encoding="utf-8",
         elsewhere=opened,
+        left=lambda paths: [path for path in paths if "lock" in path],
     )
     return ConditionSearch(runner, FAILURE, around, Clock(), 1e9)
 
@@ -63,6 +64,7 @@ def search(
 @pytest.mark.parametrize(
     ("reads", "condition", "kind"),
     [
+        ("found:/p/run.lock", ("absent", "/p/run.lock"), CauseKind.LEFT_BEHIND),
         ("clock", ("clock", OFFSETS[3]), CauseKind.CLOCK),
         ("time-zone", ("time-zone", "Asia/Tokyo"), CauseKind.TIME_ZONE),
         ("listing", ("listing", "sorted"), CauseKind.LISTING_ORDER),

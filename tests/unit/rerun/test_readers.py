@@ -66,6 +66,18 @@ def test_code_that_asks_is_noted_by_condition(call: object, condition: str) -> N
     ]
 
 
+@pytest.mark.parametrize(("scratch", "n"), [("", 1), ("/usr", 1), ("/dev", 0)])
+def test_what_is_there_is_noted_but_for_the_scratch_folder_and_code(scratch: str, n: int) -> None:
+    readers = Readers(lambda file: OWN if file == __file__ else "", scratch)
+
+    readers.start()
+    for path in ("/dev/null", "/missing/run.lock", __file__):
+        Path(path).exists()
+    found = readers.stop()
+
+    assert [name for name in found if name.startswith("found:")] == ["found:/dev/null"] * n
+
+
 def test_nothing_is_noted_after_its_end() -> None:
     readers = Readers(lambda _: OWN)
 
