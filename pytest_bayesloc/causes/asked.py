@@ -1,15 +1,15 @@
-"""Reads off code what it asks the machine for: packages, programs, variables of the environment."""
+"""Reads off code what it asks the machine for: packages, programs, variables, the clock."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_bayesloc.domain.source import FunctionNode, called_name, spans
+from pytest_bayesloc.domain.source import FunctionNode, called_name, nodes_inside, spans
 from pytest_bayesloc.ranking.evidence.provenance import names_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 _READS = frozenset({"os.environ.get", "os.getenv", "environ.get", "getenv"})
@@ -153,3 +153,27 @@ def makes_sets(scope: ast.AST) -> bool:
         or (isinstance(node, ast.Name) and node.id in {"set", "frozenset"})
         for node in ast.walk(scope)
     )
+
+
+_NOW = frozenset({"now", "today", "utcnow"})
+_NOW_IF_BARE = frozenset({"time", "time_ns", "localtime", "gmtime"})
+
+
+def clock_at_import(body: Iterable[ast.stmt]) -> Iterator[tuple[int, set[str]]]:
+    """Yield each line of a module's ``body`` that reads the clock as the module is imported.
+
+    With it come the names that hold what was read: variables, or a function by its defaults.
+    """
+    for statement in body:
+        inner = statement.args if isinstance(statement, FunctionNode) else statement
+        calls = [n for n in (inner, *nodes_inside(inner)) if isinstance(n, ast.Call)]
+        if isinstance(statement, ast.ClassDef):
+            yield from ((line, {statement.name}) for line, _ in clock_at_import(statement.body))
+        elif any(_reads_clock(call) for call in calls):
+            own = {statement.name} if isinstance(statement, FunctionNode) else set()
+            yield statement.lineno, own or _assigned([statement])
+
+
+def _reads_clock(call: ast.Call) -> bool:
+    name = called_name(call)
+    return name in _NOW or (name in _NOW_IF_BARE and not call.args)

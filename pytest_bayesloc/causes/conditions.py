@@ -17,6 +17,7 @@ from pytest_bayesloc.causes.awaits import StaleRead, stale_read
 from pytest_bayesloc.causes.order import N_AGREEING, is_same
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
+from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.inspection.delta import minimal
 from pytest_bayesloc.rerun.conditions import ABSENT, TASKS
 
@@ -41,6 +42,7 @@ WORDS = re.compile(
 DAY_S = 86_400.0
 #: Seconds from now: to other hours, days of the week, ends of months, years.
 OFFSETS = tuple(DAY_S * days for days in (0.5, 2, 4, 9, 15, 45, 190, -365, -1_000, -1_900))
+IMPORT_OFFSETS = tuple(DAY_S * days for days in (-365, -1_000, -1_900, 45, 0.5))
 ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Asia/Tokyo")
 N_SEEDS = 12
 N_ORDERS = 16
@@ -68,7 +70,9 @@ class Surroundings:
         folder: The one that tests start in.
         variables: Of the environment.
         encoding: That of text files by default.
-        elsewhere: Opens a runner whose processes have other variables than these.
+        elsewhere: Opens a runner whose processes have other variables than these, and a clock that
+            is so many seconds later.
+        clocks: The code that reads the clock as it is imported.
         left: Selects from paths those that tests may have left behind.
     """
 
@@ -76,7 +80,8 @@ class Surroundings:
     folder: str
     variables: Mapping[str, str]
     encoding: str
-    elsewhere: Callable[[Mapping[str, str]], AbstractContextManager[Runner]]
+    elsewhere: Callable[[Mapping[str, str], float], AbstractContextManager[Runner]]
+    clocks: Sequence[Reader]
     left: Callable[[Sequence[str]], Sequence[str]]
 
 
@@ -163,7 +168,7 @@ class ConditionSearch:
             self._other_folder,
         )
         yield from (self._other_variable, self._other_seed, self._longer_waits, self._other_locale)
-        yield self._in_turn
+        yield from (self._other_start, self._in_turn)
 
     def _without_file(self) -> Decided | None:
         paths = [name.removeprefix(FOUND) for name in self.readers if name.startswith(FOUND)]
@@ -178,6 +183,20 @@ class ConditionSearch:
     def _other_clock(self) -> Decided | None:
         found = self._passing("clock", OFFSETS, CauseKind.CLOCK, "")
         return found and replace(found, seen=self._times(found.condition))
+
+    def _other_start(self) -> Decided | None:
+        """Return the clock with which modules must be imported, in processes of their own."""
+        for later_s in IMPORT_OFFSETS if self._around.clocks else ():
+            if self.left_s() <= 0:
+                break
+            condition = ("clock", later_s)
+            seen = self._times(condition).replace("passes", "passes if it is imported")
+            readers, kind = self._around.clocks, CauseKind.CLOCK
+            if found := self._in_others(
+                {}, later_s, Decided(kind=kind, seen=seen, readers=readers)
+            ):
+                return replace(found, condition=condition)
+        return None
 
     def _times(self, condition: Condition | None) -> str:
         """Tell at which time the test passes, and at which it does not."""
@@ -238,13 +257,18 @@ class ConditionSearch:
     def _in_environment(
         self, variables: Mapping[str, str], kind: CauseKind, reader: str
     ) -> Decided | None:
-        with self._around.elsewhere(variables) as runner:
-            ends = [self._run(runner).verdict for _ in range(N_AGREEING)]
-        if any(end is not Verdict.PASS for end in ends):
-            return None
         said = " and ".join(f"{name}={value}" for name, value in variables.items())
         readers = self.readers.get(reader, ())
-        return Decided(kind=kind, seen=f"passes where {said}", readers=readers)
+        found = Decided(kind=kind, seen=f"passes where {said}", readers=readers)
+        return self._in_others(variables, 0.0, found)
+
+    def _in_others(
+        self, variables: Mapping[str, str], later_s: float, found: Decided
+    ) -> Decided | None:
+        """Return ``found`` if the test passes in other processes."""
+        with self._around.elsewhere(variables, later_s) as runner:
+            passes = (self._run(runner).verdict is Verdict.PASS for _ in range(N_AGREEING))
+            return found if all(passes) else None
 
     def _passing(
         self,
@@ -509,6 +533,8 @@ def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
         does += f"(line {read.written}), and another task writes it meanwhile"
         advice = "hold an asyncio.Lock from the read to the write, or read it again after the await"
     who = "the code" if location is None else f"{location.qualname} ({location.file}:{line})"
+    if location is not None and location.qualname == MODULE:
+        who = f"the body of {location.file} (line {line})"
     return Cause(
         kind=found.kind,
         text=f"{does.format(who)}: {test.rpartition('::')[2]} {found.seen}",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import locale
 import os
+import re
 import shlex
+import sys
 from contextlib import closing, contextmanager
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.causes.asked import makes_sets
+from pytest_bayesloc.causes.asked import clock_at_import, makes_sets
 from pytest_bayesloc.causes.conditions import (
     WORDS,
     ConditionSearch,
@@ -19,14 +23,17 @@ from pytest_bayesloc.causes.conditions import (
 )
 from pytest_bayesloc.domain.cause import CauseKind
 from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.pipeline.causes import environment_of
 from pytest_bayesloc.pipeline.execute import is_local, open_elsewhere
 from pytest_bayesloc.pipeline.order import left_behind, left_files
+from pytest_bayesloc.spectrum.sources import FileKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_bayesloc.domain.inspection import Reader
     from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.domain.source import Unit
     from pytest_bayesloc.pipeline.context import Context
@@ -36,6 +43,8 @@ SHARE = 0.3  # of the time of a group
 N_SUSPECTS = 8
 N_PASSING, LIMIT_S = 4, 5.0  # tests that pass, of which is asked what they ask for
 N_READ = 100  # functions whose text is read
+MAX_FILES = 500  # whose text is searched for what reads the clock as it is imported
+READS_CLOCK = re.compile(r"\b(?:now|today|utcnow|time|time_ns|localtime|gmtime)\(")
 
 
 def explain_condition(
@@ -51,9 +60,10 @@ def explain_condition(
     units = list(_executed(context, case))
     has_sets = any(makes_sets(unit.node) for unit in units)
     texts = (context.sources.own_text(unit.location) for unit in units)
-    if not (is_asked or has_sets or any(map(WORDS.search, texts))):
+    clocks = [*_clocks(context, case, units)]
+    if not (is_asked or has_sets or clocks or any(map(WORDS.search, texts))):
         return False
-    search = _search(context, case, runner, limit_s)
+    search = _search(context, case, runner, limit_s, clocks)
     try:
         found = search.decided(has_sets=has_sets)
         if found and search.is_steady and found.turns and not stale_place(found, context.sources):
@@ -74,7 +84,37 @@ def explain_condition(
     return case.cause is not None
 
 
-def _search(context: Context, case: Case, runner: Runner, limit_s: float) -> ConditionSearch:
+def _clocks(context: Context, case: Case, units: Sequence[Unit]) -> Iterator[Reader]:
+    """Yield the code that reads the clock as it is imported, for what ``units`` mention."""
+    tests = case.failures[0].test_locations
+    mentioned = {unit.location.qualname for unit in units}
+    for node in (inner for unit in units for inner in ast.walk(unit.node)):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            mentioned.add(node.id if isinstance(node, ast.Name) else node.attr)
+    files = dict.fromkeys(where.file for where in (*case.spectrum.executed, *tests))
+    files |= dict.fromkeys(_imported(context))  # helpers of tests, too, unless workers ran them
+    for file in islice(files, MAX_FILES):
+        if not READS_CLOCK.search(context.sources.read(file) or ""):
+            continue
+        source = context.sources.map(file)
+        body = getattr(source.module.node, "body", ()) if source is not None else ()
+        for line, names in clock_at_import(body):
+            if names & mentioned:
+                yield file, line, 1, MODULE
+
+
+def _imported(context: Context) -> Iterator[str]:
+    """Yield the files of the project that this process has imported."""
+    files = context.sources.files
+    paths = [vars(module).get("__file__") for module in list(sys.modules.values())]
+    for path in paths:
+        if type(path) is str and files.kind(path) is not FileKind.FOREIGN:
+            yield files.relative(path)
+
+
+def _search(
+    context: Context, case: Case, runner: Runner, limit_s: float, clocks: Sequence[Reader]
+) -> ConditionSearch:
     failure = case.failures[0]
     around = Surroundings(
         rootdir=str(context.rootdir),
@@ -82,6 +122,7 @@ def _search(context: Context, case: Case, runner: Runner, limit_s: float) -> Con
         variables=os.environ,
         encoding=locale.getpreferredencoding(do_setlocale=False),
         elsewhere=partial(_elsewhere, context, [failure.node_id]),
+        clocks=clocks,
         left=partial(left_files, context, failure.node_id),
     )
     return ConditionSearch(runner, failure, around, monotonic, monotonic() + limit_s)
@@ -89,9 +130,9 @@ def _search(context: Context, case: Case, runner: Runner, limit_s: float) -> Con
 
 @contextmanager
 def _elsewhere(
-    context: Context, tests: Sequence[str], variables: Mapping[str, str]
+    context: Context, tests: Sequence[str], variables: Mapping[str, str], later_s: float
 ) -> Iterator[Runner]:
-    with closing(open_elsewhere(context, tests, variables)) as pool:
+    with closing(open_elsewhere(context, tests, variables, later_s)) as pool:
         yield pool.first
 
 

@@ -15,6 +15,7 @@ from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.inspection.strategies.counterfactual import patch_back
 from pytest_bayesloc.options.option import LOCAL
 from pytest_bayesloc.rerun.command import command_for
+from pytest_bayesloc.rerun.conditions import CLOCK
 from pytest_bayesloc.rerun.pool import Pool
 from pytest_bayesloc.rerun.transports.local import local_transport
 from pytest_bayesloc.rerun.watched import WATCHED
@@ -71,10 +72,16 @@ def open_watching(context: Context, tests: Sequence[str]) -> Pool:
     return Pool([local_transport(watching, context.effects)], 1, tests, {}, context.note)
 
 
-def open_elsewhere(context: Context, tests: Sequence[str], variables: Mapping[str, str]) -> Pool:
-    """Return a runner on this machine whose processes have other ``variables``, too."""
+def open_elsewhere(
+    context: Context, tests: Sequence[str], variables: Mapping[str, str], later_s: float = 0.0
+) -> Pool:
+    """Return a runner on this machine whose processes have other ``variables``, or a later clock.
+
+    Theirs is ``later_s`` seconds later than this one's, before anything is imported.
+    """
     command = _command(context)
-    other = replace(command, environment={**command.environment, **variables})
+    environment = {**command.environment, **variables}
+    other = replace(command, environment=environment, options={**command.options, CLOCK: later_s})
     return Pool([local_transport(other, context.effects)], 1, tests, {}, context.note)
 
 

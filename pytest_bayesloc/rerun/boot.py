@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.rerun.conditions import CLOCK, apply
 from pytest_bayesloc.rerun.fence import Fence
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE, open_link
 from pytest_bayesloc.rerun.swap import DataOverlay, Overlay
@@ -49,6 +50,8 @@ def start() -> None:
         os.umask(boot.spec["umask"])
     if boot.spec["options"].get(WATCHED):
         watch_patterns()
+    if shifted_by := boot.spec["options"].get(CLOCK):
+        apply("clock", shifted_by)
     once = boot.spec["once"]
     if not once:
         return

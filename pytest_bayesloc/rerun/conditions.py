@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SETS = "sets"  # another order of sets: see ``sets``
 TASKS = "tasks"  # turns of tasks: see ``tasks``
+CLOCK = "bayesloc_clock"  # an option of a server's: seconds to add before anything is imported
 ABSENT = "absent"  # what has to be kept by whoever asks for it
 DELAY_S = 0.005  # a line
 
@@ -77,14 +78,22 @@ def _unset(value: str) -> None:
 class _Stand(type):
     """Classes that take instances of the real ones, their only bases, for their own."""
 
+    def _is_stand(cls) -> bool:  # else a subclass, of the project
+        return cls.__module__ == __name__
+
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, cls.__base__ or object)
+        return issubclass(type(instance), cls)
 
     def __subclasscheck__(cls, other: type) -> bool:
-        return issubclass(other, cls.__base__ or object)
+        is_own = type.__subclasscheck__(cls, other)
+        return is_own or (cls._is_stand() and issubclass(other, cls.__base__ or object))
 
     def __call__(cls, *args: Any, **how: Any) -> Any:  # noqa: ANN401 - what a real one gives
-        return (cls.__base__ or object)(*args, **how)
+        return (
+            (cls.__base__ or object)(*args, **how)
+            if cls._is_stand()
+            else (super().__call__(*args, **how))
+        )
 
 
 class ShiftedDate(datetime.date, metaclass=_Stand):

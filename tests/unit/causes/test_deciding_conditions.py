@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.causes.conditions import (
+    IMPORT_OFFSETS,
     N_SEEDS,
     OFFSETS,
     ConditionSearch,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 FAILURE = Failure(node_id="test_app.py::test_one", phase="call", exc_type="KeyError", message="'a'")
 FAILED = TestRun(verdict=Verdict.FAIL, error="KeyError: 'a'")
+CLOCK = ("app.py", 3, 1, "<module>")
 READER = ("app.py", 2, 1, "find")
 
 
@@ -45,10 +47,11 @@ def search(
     variables: Mapping[str, str] | None = None,
     folder: str = "/p",
     elsewhere: Runner | None = None,
+    later: Mapping[float, Runner] | None = None,
 ) -> ConditionSearch:
     @contextmanager
-    def opened(_: Mapping[str, str]) -> Iterator[Runner]:
-        yield elsewhere or runner
+    def opened(_: Mapping[str, str], later_s: float) -> Iterator[Runner]:
+        yield (later or {}).get(later_s) or elsewhere or runner
 
     around = Surroundings(
         rootdir="/p",
@@ -56,6 +59,7 @@ def search(
         variables=variables or {},
         encoding="utf-8",
         elsewhere=opened,
+        clocks=[CLOCK] if later else [],
         left=lambda paths: [path for path in paths if "lock" in path],
     )
     return ConditionSearch(runner, FAILURE, around, Clock(), 1e9)
@@ -114,6 +118,18 @@ def test_race_is_the_function_whose_delay_makes_the_test_fail_even_if_waits_are_
     assert found is not None
     assert (found.kind, list(found.readers)) == (CauseKind.RACE, [READER])
     assert search(one_test("in-thread", slow, PASSED)).decided(has_sets=False) is None
+
+
+def test_clock_that_is_read_at_import_is_another_one_in_a_process_of_its_own() -> None:
+    runner = one_test("other", {("clock", IMPORT_OFFSETS[1]): PASSED})
+    younger = one_test("other", {}, PASSED)
+
+    found = search(runner, later={IMPORT_OFFSETS[1]: younger}).decided(has_sets=False)
+
+    assert found is not None
+    assert (found.kind, list(found.readers)) == (CauseKind.CLOCK, [CLOCK])
+    assert found.seen.startswith("passes if it is imported on ")
+    assert search(runner).decided(has_sets=False) is None
 
 
 def in_turn(condition: tuple[str, object]) -> bool:
