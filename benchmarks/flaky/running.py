@@ -2,11 +2,12 @@
 
 A file of ``projects`` holds some of one kind, in the way of ``benchmarks.fixes.corpus``. Below the
 name stand lines of the truth: ``kind``, ``place`` (``file::qualname``, alternatives between ``|``),
-``after`` (the polluting tests), ``needs`` (the test that sets up) and ``state``; ``run`` says how a
-run is made red, ``green`` how one is made green. Both are parts between ``;``: ``NAME=VALUE`` and
-arguments of pytest, ``in: FOLDER``, ``at: DATE`` for a faked date, ``listing: sorted`` for the
-entries of folders in order, ``until: red`` for what fails by chance, ``twice: committed`` for a
-second run where git knows the files that were there before the first. ``green`` may also be
+``after`` (the polluting tests, or files), ``needs`` (the test that sets up) and ``state``; ``run``
+says how a run is made red, ``green`` how one is made green. Both are parts between ``;``:
+``NAME=VALUE`` and arguments of pytest, ``in: FOLDER``, ``at: DATE`` for a faked date, ``listing:
+sorted`` for the entries of folders in order, ``until: red`` for what fails by chance, ``twice:
+committed`` for a second run where git knows the files that were there before the first. ``green``
+may also be
 ``alone`` (each failing test in a process of its own) or ``never``; without it, a plain run passes.
 The first word of a file's name marks a set: ``third`` takes all of ``third-...``. What ends with
 ``controls`` holds steady failures with a plain mistake at ``place``.
@@ -279,7 +280,8 @@ def _other_ways(
     if polluters:
         yield replace(red, arguments=(*polluters, *failing)), False
     for polluter in polluters:
-        yield replace(red, arguments=(*red.arguments, f"--deselect={polluter}")), True
+        without = "deselect" if "::" in polluter else "ignore"  # a file pollutes as it is imported
+        yield replace(red, arguments=(*red.arguments, f"--{without}={polluter}")), True
     if green in ("alone", "never"):
         for test in failing:
             yield replace(red, arguments=(test,)), green == "alone"

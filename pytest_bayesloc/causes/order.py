@@ -77,7 +77,14 @@ class OrderSearch:
 
     def is_steady(self) -> bool:
         """Say whether the test fails each time when it runs alone."""
-        return all(is_same(self._after(()), self.failure) for _ in range(N_AGREEING))
+        return self.always_ends(Verdict.FAIL)
+
+    def always_ends(self, verdict: Verdict) -> bool:
+        """Say whether the test passes, or fails as it did, each time when it runs alone."""
+        runs = (self._after(()) for _ in range(N_AGREEING))
+        if verdict is Verdict.FAIL:
+            return all(is_same(run, self.failure) for run in runs)
+        return all(run.verdict is verdict for run in runs)
 
     def _passes(self, earlier: Sequence[str]) -> bool:
         return self._may_run() and self._after(earlier).verdict is Verdict.PASS

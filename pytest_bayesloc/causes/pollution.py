@@ -94,6 +94,63 @@ def missing_set_up(sources: Sources, found: SpoiledTest, files: Sequence[str], s
     )
 
 
+#: What test files call as they are imported, and that only speaks of their own tests.
+_HARMLESS = frozenset({"pytest", "mock", "unittest", "functools", "dataclasses", "typing"})
+
+
+def changes_at_import(module: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield each line of a module that changes what it has imported, with what it changes."""
+    body = [node for node in ast.iter_child_nodes(module) if isinstance(node, ast.stmt)]
+    imports = [n for n in body if isinstance(n, (ast.Import, ast.ImportFrom))]
+    aliases = [alias for node in imports for alias in node.names]
+    imported = {(alias.asname or alias.name).partition(".")[0] for alias in aliases}
+    foreign = imported - _HARMLESS
+    for statement in body:
+        for changed in _changed(statement):
+            words = re.split(r"\W", ast.unparse(changed))
+            if words[0] in foreign and words[:2] != ["sys", "path"]:
+                yield statement.lineno, ast.unparse(changed)
+
+
+def _changed(statement: ast.stmt) -> list[ast.expr]:
+    """Return what a statement of a module may change: where it stores to, and what it calls."""
+    if isinstance(statement, (ast.Assign, ast.Delete)):
+        targets = statement.targets
+    elif isinstance(statement, ast.Expr):
+        targets = [statement.value] if isinstance(statement.value, ast.Call) else []
+    elif isinstance(statement, ast.AugAssign):
+        targets = [statement.target]
+    else:
+        targets = [*getattr(statement, "decorator_list", ())]
+    return [t for t in targets if isinstance(t, (ast.Attribute, ast.Subscript, ast.Call))]
+
+
+def polluted_at_import(
+    sources: Sources, test: str, file: str, change: tuple[int, str], command: str
+) -> Cause:
+    """Return the cause for a test that fails where another test file is imported.
+
+    Args:
+        sources: The project's files.
+        test: Its node id.
+        file: The other one.
+        change: The line of it that changes something, and what.
+        command: Makes the test fail.
+    """
+    line, what = change
+    source, does = sources.map(file), "calls" if what.endswith(")") else "sets"
+    return Cause(
+        kind=CauseKind.POLLUTED,
+        text=f"{_name(test)} fails where {file} is imported, which {does} {what} (line {line})",
+        advice=f"do it in a fixture of {file} that puts it back (monkeypatch)",
+        location=None if source is None else source.module.location,
+        line=line,
+        after=(file,),
+        state=what,
+        command=command,
+    )
+
+
 def _name(node_id: str) -> str:
     return node_id.rpartition("::")[2]
 

@@ -26,7 +26,7 @@ from pytest_bayesloc.inspection.strategy import Limits
 from pytest_bayesloc.options.option import AUTO
 from pytest_bayesloc.pipeline.conditions import SHARE, explain_condition
 from pytest_bayesloc.pipeline.execute import is_local, open_pool
-from pytest_bayesloc.pipeline.order import explain_missing, explain_order
+from pytest_bayesloc.pipeline.order import explain_import, explain_missing, explain_order
 from pytest_bayesloc.pipeline.run_files import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
 from pytest_bayesloc.ranking.groups import divided
@@ -117,7 +117,9 @@ def _inspect_case(
     context: Context, case: Case, loop: InspectionLoop, pool: Pool, share: float
 ) -> None:
     limit_s = SHARE * share * loop.left_s()
-    if limit_s and explain_missing(context, case, limit_s):
+    if limit_s and (
+        explain_missing(context, case, limit_s) or explain_import(context, case, pool, limit_s)
+    ):
         case.stop = BY_ORDER
         return
     if limit_s and explain_condition(context, case, pool.first, limit_s):
@@ -127,6 +129,7 @@ def _inspect_case(
     if case.flaky:
         explain_order(context, case, limit_s=share * loop.left_s())
     if case.flaky and not case.failing:
+        explain_import(context, case, pool, share * loop.left_s())
         explain_condition(context, case, pool.first, share * loop.left_s(), is_asked=True)
 
 

@@ -7,6 +7,7 @@ import os
 import shlex
 from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,10 @@ from pytest_bayesloc.causes.pollution import (
     FILES,
     FIXTURE,
     changed_variables,
+    changes_at_import,
     is_import,
     missing_set_up,
+    polluted_at_import,
     pollution,
     read_first,
 )
@@ -82,6 +85,7 @@ def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
         case.stop = f"{PASSED.format(len(case.flaky))}: flaky, not localized further"
 
 
+MAX_FILES = 6  # that pollute as they are imported, each of which takes a server
 MAX_OTHERS, MAX_OTHERS_S = 200, 5.0  # tests that did not run before a failing one
 
 
@@ -121,6 +125,51 @@ def explain_missing(context: Context, case: Case, limit_s: float) -> bool:
     )
     case.cause = missing_set_up(context.sources, found, files, own[0] if own else "")
     return True
+
+
+def explain_import(context: Context, case: Case, pool: Pool, limit_s: float) -> bool:
+    """Say whether a failing test passes where another test file is not imported, and add that.
+
+    A test that fails in ``pool`` is not run again unless that imports a file which changes others.
+    """
+    failure, changes = case.failures[0], _changing_files(context, case)
+    imported = {n.partition("::")[0] for n in pool.tests}
+    files = [file for file in changes if case.flaky or file in imported][:MAX_FILES]
+    if case.cause is not None or not files:
+        return False
+    deadline = monotonic() + limit_s
+
+    def ends(tests: Sequence[str], verdict: Verdict) -> bool:
+        with closing(open_pool(context, tests, {})) as own:
+            search = OrderSearch(own.first, failure, monotonic, deadline)
+            return monotonic() < deadline and search.always_ends(verdict)
+
+    try:
+        if not ends([failure.node_id], Verdict.PASS):
+            return False
+        for file in files:
+            first = next(n for n in context.recorder.recorded.verdicts if n.startswith(f"{file}::"))
+            if ends([first, failure.node_id], Verdict.FAIL):
+                command = _command(context, [file, failure.node_id])
+                case.cause = polluted_at_import(
+                    context.sources, failure.node_id, file, changes[file], command
+                )
+                return True
+    except BayeslocError as error:
+        context.note(str(error))
+    return False
+
+
+def _changing_files(context: Context, case: Case) -> dict[str, tuple[int, str]]:
+    """Return the other test files that change something as they are imported, with the first."""
+    own = case.failures[0].node_id.partition("::")[0]
+    files = dict.fromkeys(n.partition("::")[0] for n in context.recorder.recorded.verdicts)
+    found = {}
+    for file in islice(files, MAX_OTHERS):
+        source = context.sources.map(file) if file != own else None
+        if source is not None and (change := next(changes_at_import(source.module.node), None)):
+            found[file] = change
+    return found
 
 
 def _pass_too(case: Case, pool: Pool, needed: Sequence[str]) -> bool:

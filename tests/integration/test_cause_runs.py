@@ -51,6 +51,8 @@ def cause_of(run: Run) -> dict[str, Any]:
         ("a-picture-of-a-graph", (), {}),
         ("weather-at-the-door", (), {}),
         ("points-of-a-player", (), {}),
+        ("age-at-the-counter", (), {}),
+        ("debug-from-the-admin-tests", (), {}),
     ],
 )
 def test_cause_and_place_are_those_of_the_project(
