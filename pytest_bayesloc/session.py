@@ -233,7 +233,7 @@ class LocalizationSession:
 
     def _open_cases(self) -> list[Case]:
         """Return the groups of failing tests, each with its prior and the evidence at hand."""
-        from pytest_bayesloc.pipeline.causes import with_causes
+        from pytest_bayesloc.pipeline.causes import explain_packages, with_causes
         from pytest_bayesloc.ranking.belief import ModelChoice
         from pytest_bayesloc.ranking.groups import open_groups
         from pytest_bayesloc.spectrum.build import build_failures, build_spectrum
@@ -256,6 +256,7 @@ class LocalizationSession:
                 partial(self._past.changes, present=recorded.verdicts),
                 self._past.newest_changes,
             )
+            explain_packages(self.context, self._past, cases)
         # Code that can't be imported is a suspect, though no test executes it.
         broken = (
             c for c in cases if any(f.phase == "collect" or f.syntax_error for f in c.failures)

@@ -7,9 +7,22 @@ Reference:
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
-from typing import NamedTuple
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_bayesloc.domain.cause import Cause, CauseKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from datetime import datetime
+
+    from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.location import Location
+
+MAX_NAMED = 3  # packages
 
 _NO_ATTRIBUTE = re.compile(
     r"(?:module '([\w.]+)'|(?:type object )?'([\w.]+)'(?: object)?) has no attribute '(\w+)'"
@@ -107,3 +120,48 @@ def _of_name(name: str) -> Version | None:
     if version := ADDED.get(name):
         return Version(name, f"{name} needs Python {version}, and this is {running}")
     return None
+
+
+def packages_changed(
+    changed: Mapping[str, tuple[str, str]],
+    passed: datetime,
+    failure: Failure,
+    importing: Iterable[ast.AST],
+    location: Location | None,
+) -> Cause | None:
+    """Return the cause if packages changed that a failure has to do with; None if none has.
+
+    Args:
+        changed: The versions of packages, before and now.
+        passed: When the tests last passed.
+        failure: A traceback through a package speaks for it, more than an import.
+        importing: The modules that the test executes.
+        location: Where the project's code failed.
+    """
+    parts = [PurePath(frame.file).parts for frame in failure.frames if not frame.in_app]
+    through = {name for file in parts for part in file for name in (part, PurePath(part).stem)}
+    nodes = [node for module in importing for node in ast.walk(module)]
+    names = [a.name for node in nodes if isinstance(node, ast.Import) for a in node.names]
+    names += [n.module or "" for n in nodes if isinstance(n, ast.ImportFrom) and not n.level]
+    imported = {name.partition(".")[0] for name in names}
+    concerned = [n for n in changed if n in _lower(through)] or [
+        n for n in changed if n in _lower(imported) or n == "Python"
+    ]
+    if not concerned:
+        return None
+    versions = (f"{n} changed from {changed[n][0]} to {changed[n][1]}" for n in concerned)
+    first = concerned[0]
+    return Cause(
+        kind=CauseKind.VERSION,
+        text=f"{', '.join([*versions][:MAX_NAMED])} since the tests last passed "
+        f"({passed:%d %B %Y}), and no code did",
+        advice=f"run the tests with {first} {changed[first][0]} once more; if they pass, pin it, "
+        "or adapt the code",
+        location=location,
+        line=0 if location is None else location.start_line,
+        state=first,
+    )
+
+
+def _lower(names: Iterable[str]) -> set[str]:
+    return {name.lower() for name in names}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, cached_property
@@ -150,6 +151,16 @@ def _lines(text: str) -> frozenset[str]:
     return frozenset(line.strip() for line in text.splitlines()) - {""}
 
 
+_INSTALLED = re.compile(r"^([\w.]+)-([\w.+!]+)(?:-py[\d.]+)?\.(?:dist|egg)-info$", re.MULTILINE)
+PYTHON = "Python"
+
+
+def versions_in(listed: str) -> dict[str, str]:
+    """Return the version of each package that an ``installation`` lists, and Python's."""
+    found = {name.lower(): version for name, version in _INSTALLED.findall(listed)}
+    return {**found, PYTHON: listed.partition(" ")[0]}
+
+
 #: Folders of other people's code, and how many files are looked at for edits that no test sees.
 FOREIGN = frozenset({"node_modules", "site-packages", "venv", "env"})
 MAX_FILES = 5_000
@@ -185,6 +196,7 @@ class PastRuns:
         self._note = note
         self._revision = revision
         self._snapshots = SnapshotStore(path, note)
+        self._packages = path.with_name("packages.txt")
         self._started_ns = time_ns()
         self._last_run_ns = written_ns(path) or self._started_ns
 
@@ -331,6 +343,25 @@ class PastRuns:
         failed = [node_id for node_id, has_passed in verdicts.items() if not has_passed]
         data = beside(files, self._started_ns)
         self._snapshots.remember(passed, failed, {**data, **files}, self._started_ns)
+        if not failed:
+            with suppress(OSError):
+                self._packages.write_text(installation(), encoding="utf-8")
+
+    def changed_packages(self) -> tuple[dict[str, tuple[str, str]], datetime] | None:
+        """Return the versions of packages then and now, and when all tests last passed.
+
+        Of those that are installed then and now, and of Python; None if no run is remembered.
+        """
+        from datetime import datetime
+
+        try:
+            then = versions_in(self._packages.read_text(encoding="utf-8"))
+            passed = datetime.fromtimestamp(self._packages.stat().st_mtime).astimezone()
+        except (OSError, ValueError):
+            return None
+        now = versions_in(installation())
+        changed = {name for name in {*then} & {*now} if then[name] != now[name]}
+        return {name: (then[name], now[name]) for name in sorted(changed)}, passed
 
     @cached_property
     def history(self) -> GitHistory:

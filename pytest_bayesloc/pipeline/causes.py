@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.causes.awaits import never_awaited
 from pytest_bayesloc.causes.environment import EnvironmentCauses, Machine
 from pytest_bayesloc.causes.mocks import MockCauses
+from pytest_bayesloc.causes.versions import packages_changed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.cause import Cause
     from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.spectrum import Spectrum
+    from pytest_bayesloc.history.runs import PastRuns
     from pytest_bayesloc.pipeline.context import Context
+    from pytest_bayesloc.ranking.case import Case
 
 
 MAX_FAILURES = 200  # whose causes are looked for
@@ -48,6 +51,22 @@ def with_causes(
 
     looked_at, rest = failures[:MAX_FAILURES], failures[MAX_FAILURES:]
     return (*(replace(f, cause=cause_of(f)) for f in looked_at), *rest)
+
+
+def explain_packages(context: Context, past: PastRuns, cases: Sequence[Case]) -> None:
+    """Add to ``cases`` that packages changed since their tests passed, where no code did."""
+    same = [c for c in cases if c.changes.known and not (c.changes.every or c.changes.data)]
+    known = past.changed_packages() if same else None
+    if known is None or not known[0]:
+        return
+    for case in same:
+        failure = case.failures[0]
+        own = [frame for frame in failure.frames if frame.in_app]
+        location = context.sources.locate_frame(own[-1]) if own else None
+        files = {where.file for where in (*case.belief.probabilities, *failure.test_locations)}
+        maps = (context.sources.map(file) for file in sorted(files))
+        modules = [source.module.node for source in maps if source is not None]
+        case.cause = case.cause or packages_changed(*known, failure, modules, location)
 
 
 def environment_of(context: Context) -> EnvironmentCauses:

@@ -105,3 +105,39 @@ def test_file_that_a_test_of_the_same_run_left_is_told_with_that_test(projects: 
 
     assert (cause["kind"], cause["state"]) == ("polluted", "scores.json")
     assert cause["after"] == [flaky.truth["after"]]
+
+
+def test_package_that_changed_since_the_last_green_run_is_told(projects: Projects) -> None:
+    files = {
+        "till.py": """
+            import rounding
+
+
+            def total(prices):
+                return rounding.rounded(sum(prices))
+            """,
+        "test_till.py": """
+            from till import total
+
+
+            def test_total():
+                assert total([0.25, 0.1]) == 0.3
+            """,
+    }
+    for version, body in (("1.2", "int(value * 10) / 10"), ("2.0", "round(value + 0.01, 1)")):
+        files[f"site-{version}/rounding.py"] = f"def rounded(value):\n    return {body}\n"
+        files[f"site-{version}/rounding-{version}.dist-info/METADATA"] = ""
+    project = projects.make(files)
+    tests = ("test_till.py", "--bayesloc-source=till.py")
+    green = project.run("--bayesloc", *tests, env={"PYTHONPATH": str(project.root / "site-1.2")})
+    assert green.outcomes == {"passed": 1}
+
+    other = {"PYTHONPATH": str(project.root / "site-2.0")}
+    cause = cause_of(project.localize("--bayesloc", *tests, env=other))
+
+    assert cause["kind"] == "version"
+    assert cause["text"].startswith("rounding changed from 1.2 to 2.0 since the tests last passed")
+
+    project.write({"till.py": files["till.py"].replace("sum(prices)", "sum(prices) + 0.0")})
+    changed = project.localize("--bayesloc", *tests, env=other)
+    assert changed.faults[0]["cause"] is None
