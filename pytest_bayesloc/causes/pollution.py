@@ -142,7 +142,7 @@ def polluted_at_import(
     return Cause(
         kind=CauseKind.POLLUTED,
         text=f"{_name(test)} fails where {file} is imported, which {does} {what} (line {line})",
-        advice=f"do it in a fixture of {file} that puts it back (monkeypatch)",
+        advice=f"do it by monkeypatch in a fixture of {file}: pytest then puts it back",
         location=None if source is None else source.module.location,
         line=line,
         after=(file,),
