@@ -19,7 +19,7 @@ from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.inspection.delta import minimal
-from pytest_bayesloc.rerun.conditions import ABSENT, TASKS
+from pytest_bayesloc.rerun.conditions import ABSENT, TASKS, TWIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -73,6 +73,7 @@ class Surroundings:
         elsewhere: Opens a runner whose processes have other variables than these, and a clock that
             is so many seconds later.
         clocks: The code that reads the clock as it is imported.
+        n_workers: Processes that ran tests at the same time.
         left: Selects from paths those that tests may have left behind.
     """
 
@@ -82,6 +83,7 @@ class Surroundings:
     encoding: str
     elsewhere: Callable[[Mapping[str, str], float], AbstractContextManager[Runner]]
     clocks: Sequence[Reader]
+    n_workers: int
     left: Callable[[Sequence[str]], Sequence[str]]
 
 
@@ -322,7 +324,12 @@ class ConditionSearch:
         return None
 
     def _of_flaky(self) -> Iterator[Callable[[], Decided | None]]:
-        yield from (self._failing_seed, self._failing_delay, self._failing_await)
+        yield from (
+            self._failing_seed,
+            self._failing_twin,
+            self._failing_delay,
+            self._failing_await,
+        )
         yield from (self._failing_wait, self._failing_switch)
 
     def _failing_seed(self) -> Decided | None:
@@ -335,6 +342,17 @@ class ConditionSearch:
             return None
         seen = f"fails with {len(failing)} of {N_SEEDS} seeds of random"
         return Decided(kind=CauseKind.RANDOM, seen=seen, readers=readers)
+
+    def _failing_twin(self) -> Decided | None:
+        """Say whether the test fails while another process runs it, and not if it runs as often."""
+        readers = self.readers.get("shared", ())
+        if self._around.n_workers < 2 or not readers:
+            return None
+        ends = [self._end_of((TWIN, is_on)) for is_on in (False, True) for _ in range(N_AGREEING)]
+        if ends != [Verdict.PASS] * N_AGREEING + [Verdict.FAIL] * N_AGREEING:
+            return None
+        seen = "fails if two processes run it at once, and passes as often in one"
+        return Decided(kind=CauseKind.RACE, seen=seen, condition=(TWIN, True), readers=readers)
 
     def _failing_wait(self) -> Decided | None:
         readers = self.readers.get("waiting")
@@ -532,6 +550,10 @@ def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
         does = f"a race between tasks: {{}} reads {name} before an await and writes by it after "
         does += f"(line {read.written}), and another task writes it meanwhile"
         advice = "hold an asyncio.Lock from the read to the write, or read it again after the await"
+    if found.condition is not None and found.condition[0] == TWIN:
+        does = "{} uses a file or port that two workers of pytest-xdist use at once"
+        advice = "take a port that is free (port 0) and files below tmp_path, or mark the tests "
+        advice += "by xdist_group and run them with --dist loadgroup"
     who = "the code" if location is None else f"{location.qualname} ({location.file}:{line})"
     if location is not None and location.qualname == MODULE:
         who = f"the body of {location.file} (line {line})"

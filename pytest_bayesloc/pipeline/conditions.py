@@ -123,6 +123,7 @@ def _search(
         encoding=locale.getpreferredencoding(do_setlocale=False),
         elsewhere=partial(_elsewhere, context, [failure.node_id]),
         clocks=clocks,
+        n_workers=int(getattr(context.config.option, "numprocesses", None) or 1),
         left=partial(left_files, context, failure.node_id),
     )
     return ConditionSearch(runner, failure, around, monotonic, monotonic() + limit_s)

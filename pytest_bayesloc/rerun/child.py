@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import sys
 from functools import partial
 from itertools import pairwise
 from math import inf
@@ -15,7 +16,7 @@ import pytest
 
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
-from pytest_bayesloc.rerun.conditions import SETS, TASKS, apply
+from pytest_bayesloc.rerun.conditions import SETS, TASKS, TWIN, apply
 from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
 from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, put_value
 from pytest_bayesloc.rerun.handled import HandledErrors
@@ -50,6 +51,7 @@ RECORDER = "bayesloc-recorder"  # the name of a plugin whose ``payload()`` is a 
 OUTPUT_LIMIT = 4000
 WHOLE = "::*"  # behind the name of a file: all its tests
 ERROR_LIMIT = 500
+N_ROUNDS = 30  # of a test beside its twin
 MAX_FRAMES = 40  # of a traceback, the innermost
 
 
@@ -127,7 +129,8 @@ class Child:
         self._items = items
         self._collected = collected
         self._places = places
-        self._send = send = boot.link.send
+        self._send: Callable[[Message], None] = boot.link.send
+        send = boot.link.send
         self._functions = functions
         self._frames: Frames = []
         self._current = ""
@@ -159,6 +162,9 @@ class Child:
         self._watch(request)
         if "condition" in request:
             name, value = request["condition"]
+            if name == TWIN:
+                self._run_often(request["tests"][0], has_twin=value)
+                return
             self._put_condition(name, value, request["files"])
         self._run_tests(request["tests"], monotonic() + request.get("trace_s", inf))
         self._send_n_swapped()  # more of it, where tests import
@@ -323,6 +329,16 @@ class Child:
         recorder = self._config.pluginmanager.get_plugin(RECORDER)
         if recorder is not None and runnable:
             self._send({"traced": recorder.payload()})
+
+    def _run_often(self, test: str, *, has_twin: bool) -> None:
+        """Run a test until it fails, but not for ever, and in a twin of this process meanwhile."""
+        item, is_twin = self._items[test], has_twin and os.fork() == 0
+        if is_twin:  # it ends with the group of its parent
+            self._send = self._fence.send = lambda _: None
+        for n in range(N_ROUNDS if not is_twin else sys.maxsize):
+            self._run_test(item, None)
+            if self._n_passed <= n and not is_twin:
+                break
 
     def _run_whole(self, name: str) -> None:
         """Run all tests of a file; it passes if some do, and none fails."""

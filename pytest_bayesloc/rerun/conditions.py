@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SETS = "sets"  # another order of sets: see ``sets``
 TASKS = "tasks"  # turns of tasks: see ``tasks``
 CLOCK = "bayesloc_clock"  # an option of a server's: seconds to add before anything is imported
+TWIN = "twin"  # the same tests again and again, in another process, too, or not
 ABSENT = "absent"  # what has to be kept by whoever asks for it
 DELAY_S = 0.005  # a line
 

@@ -51,6 +51,7 @@ _PYTHON = {
 
 _OPENS = frozenset({"open", "os.listdir", "os.scandir"})
 _FINDS = _OPENS | {"os.mkdir", "os.remove", "os.rename", "sqlite3.connect"}
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _OF_PYTHON = (".py", ".pyc", ".pyi", ".so")
 _REACHES = frozenset({("socket", "connect"), ("_socket", "getaddrinfo"), ("socket", "getaddrinfo")})
 #: Methods of paths, and functions of ``os.path``, that look whether something is there.
@@ -70,7 +71,8 @@ class Readers:
     """Notes the innermost code of the project for each such call, per condition.
 
     Beside them it notes what is asked of the machine: ``variable:NAME``, and ``demand:NAME`` where
-    there is no default, ``program:NAME``, ``found:PATH`` of what is there (real),
+    there is no default, ``program:NAME``, ``found:PATH`` of what is there (real), ``shared`` for a
+    port or for a file that it writes and that other processes may write,
     ``file:PATH`` (absolute), ``service:`` where nothing answers, ``folder`` for relative paths,
     ``in-thread`` for what threads beside the first one execute, and ``in-tasks`` for coroutines
     where there are several tasks.
@@ -139,6 +141,10 @@ class Readers:
             return
         if event in _FINDS and args and isinstance(args[0], (str, os.PathLike)):
             self._note_found(args[0], sys._getframe(1))  # noqa: SLF001 - the caller
+        if event in {"socket.bind", "sqlite3.connect"} or (event == "open" and args[2] & _WRITES):
+            basetemp = tuple(f"{folder}/basetemp" for folder in self._scratch)
+            is_own = event != "socket.bind" and str(args[0]).startswith(basetemp)
+            self._note("" if is_own else "shared", sys._getframe(1))  # noqa: SLF001 - the caller
         if event in _OPENS:
             path = args[0] if args and isinstance(args[0], (str, os.PathLike)) else ""
             name = f"file:{path}" if os.path.isabs(path) else "folder"  # noqa: PTH117 - in a hook

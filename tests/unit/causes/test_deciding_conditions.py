@@ -48,6 +48,7 @@ def search(
     folder: str = "/p",
     elsewhere: Runner | None = None,
     later: Mapping[float, Runner] | None = None,
+    n_workers: int = 1,
 ) -> ConditionSearch:
     @contextmanager
     def opened(_: Mapping[str, str], later_s: float) -> Iterator[Runner]:
@@ -60,6 +61,7 @@ def search(
         encoding="utf-8",
         elsewhere=opened,
         clocks=[CLOCK] if later else [],
+        n_workers=n_workers,
         left=lambda paths: [path for path in paths if "lock" in path],
     )
     return ConditionSearch(runner, FAILURE, around, Clock(), 1e9)
@@ -130,6 +132,18 @@ def test_clock_that_is_read_at_import_is_another_one_in_a_process_of_its_own() -
     assert (found.kind, list(found.readers)) == (CauseKind.CLOCK, [CLOCK])
     assert found.seen.startswith("passes if it is imported on ")
     assert search(runner).decided(has_sets=False) is None
+
+
+def test_test_that_fails_beside_its_twin_races_for_a_port_or_file_where_there_are_workers() -> None:
+    runner = one_test("shared", {("twin", True): FAILED}, PASSED)
+
+    found = search(runner, n_workers=2).decided(has_sets=False)
+
+    assert found is not None
+    assert (found.kind, list(found.readers)) == (CauseKind.RACE, [READER])
+    assert search(runner).decided(has_sets=False) is None
+    often = one_test("shared", {("twin", True): FAILED, ("twin", False): FAILED}, PASSED)
+    assert search(often, n_workers=2).decided(has_sets=False) is None
 
 
 def in_turn(condition: tuple[str, object]) -> bool:
