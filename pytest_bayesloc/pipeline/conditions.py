@@ -11,6 +11,7 @@ import sys
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.causes.asked import clock_at_import, makes_sets
@@ -106,7 +107,8 @@ def _clocks(context: Context, case: Case, units: Sequence[Unit]) -> Iterator[Rea
 def _imported(context: Context) -> Iterator[str]:
     """Yield the files of the project that this process has imported."""
     files = context.sources.files
-    paths = [vars(module).get("__file__") for module in list(sys.modules.values())]
+    modules = [m for m in list(sys.modules.values()) if type(m) is ModuleType]  # tests put others
+    paths = [vars(module).get("__file__") for module in modules]
     for path in paths:
         if type(path) is str and files.kind(path) is not FileKind.FOREIGN:
             yield files.relative(path)

@@ -42,6 +42,7 @@ def cause_of(run: Run) -> dict[str, Any]:
     [
         ("shrinking-catalogue", (), {}),
         ("dollars-at-the-till", (), {}),
+        ("a-receiver-that-is-none", (), {}),
         ("exported-elsewhere", (), {}),
         ("a-table-made-earlier", ("tests/test_ledger.py::test_balance",), {}),
         ("coupon-of-last-spring", (), {}),
