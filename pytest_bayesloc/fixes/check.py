@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -16,6 +16,7 @@ from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.source import (
     FunctionNode,
     SourceMap,
+    Unit,
     by_themselves,
     lines_of,
     map_of,
@@ -234,8 +235,6 @@ def _moved(at: int, above: Sequence[LineSpan]) -> int:
 
 
 Covering = Callable[[Location], Sequence[str]]
-#: The lines of a location that any of some tests executes.
-Reached = Callable[[Location, Sequence[str]], Collection[int]]
 
 N_TELLING = 5  # tests, with which a change that empties code hardly passes
 N_FIRST = 5  # failing tests that a candidate must pass before all are run
@@ -323,7 +322,6 @@ class Checker:
         runs: Per failing test, how it ends as it is; empty until ``fails_again`` was asked.
         flaky: Failing tests that passed when they were run again.
         known: Per change that inspections tried (``InspectionPatch.key``), how tests went under it.
-        reached: Which lines tests execute as the code is.
     """
 
     runner: Runner
@@ -337,9 +335,9 @@ class Checker:
     runs: Mapping[str, TestRun] = field(default_factory=dict)
     flaky: tuple[str, ...] = ()
     known: Mapping[str, Mapping[str, TestRun]] = field(default_factory=dict)
-    reached: Reached = lambda _where, _tests: ()
     _usual_s: float = 0.0
     _ill: set[str] = field(default_factory=set)
+    _lines: dict[Location, frozenset[int]] = field(default_factory=dict)
 
     def left_s(self) -> float:
         """Seconds left; 0 if there are none."""
@@ -466,17 +464,26 @@ class Checker:
         if target is None or not self.left_s():
             return ""
         tests = self._near(done) or self.failing[:N_FIRST]
-        moved = dict(unchanged_lines(candidate.before, candidate.after))
-        lines = sorted(n for n in self.reached(target, tests) if n in moved)
         unit = map_of(candidate.before, candidate.file).unit(target)
-        if unit is None or not lines:
+        if unit is None:
             return ""
-        points = [(unit, [(moved[n], moved[n]) for n in lines])]
+        lines = range(unit.body_line, target.end_line + 1)
+        if target not in self._lines:
+            self._lines[target] = self._reached(tests, unit, lines, None)
+        moved = dict(unchanged_lines(candidate.before, candidate.after))
+        before = sorted(n for n in self._lines[target] if n in moved)
+        now = self._reached(tests, unit, [moved[n] for n in before], done.patch)
+        lost = next((n for n in before if moved[n] not in now), 0)
+        return f"no test gets to line {lost} any more" if lost and now else ""
+
+    def _reached(
+        self, tests: Sequence[str], unit: Unit, lines: Iterable[int], patch: InspectionPatch | None
+    ) -> frozenset[int]:
+        """Return those of ``lines`` that tests execute in a function itself, nothing nested."""
+        points = [(unit, [(n, n) for n in lines])]
         limit_s = LEAST_S + PATIENCE * self._usual_s + PATIENCE_ALL * self.tests_s
-        found = self.runner.samples(tests, points, limit_s=limit_s, patch=done.patch)
-        still = {sample.point[0] for sample in found}
-        lost = next((n for n in lines if moved[n] not in still), 0)
-        return f"no test gets to line {lost} any more" if lost and still else ""
+        found = self.runner.samples(tests, points, limit_s=limit_s, patch=patch)
+        return frozenset(sample.point[0] for sample in found)
 
     def _may_break(self, done: Checked) -> tuple[str, ...]:
         passing = dict.fromkeys(t for where in done.targets for t in self.covering(where))

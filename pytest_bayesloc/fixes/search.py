@@ -26,7 +26,7 @@ from pytest_bayesloc.fixes.plausibility import (
     with_rivals,
 )
 from pytest_bayesloc.fixes.project import Task
-from pytest_bayesloc.fixes.simpler import simpler
+from pytest_bayesloc.fixes.simpler import likewise, simpler
 from pytest_bayesloc.fixes.syntax import differing_lines
 from pytest_bayesloc.history.changes import name_of
 
@@ -190,8 +190,16 @@ class Search:
         candidate = checked.candidate
         if candidate.stage == CHANGE or not candidate.file.endswith(".py"):
             return checked
-        plain = replace(candidate, after=simpler(candidate.before, candidate.after))
-        is_other = plain.after not in {candidate.before, candidate.after}
+        plain = simpler(candidate.before, candidate.after)
+        whole = likewise(candidate.before, plain)
+        words = f"{candidate.message}, and likewise in lines that are alike"
+        found = checked if whole == plain else self._rewritten(checked, whole, words)
+        return found if found is not checked else self._rewritten(checked, plain, candidate.message)
+
+    def _rewritten(self, checked: Checked, after: str, words: str) -> Checked:
+        """Return a change in other words, if tests agree with that; else as it is."""
+        plain = replace(checked.candidate, after=after, message=words)
+        is_other = after not in {plain.before, checked.candidate.after}
         if not is_other or self._refusal(plain):
             return checked
         known = next((c for c in self.verified if c.candidate.key == plain.key), None)

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
-from pytest_bayesloc.domain.source import negated, tree_of
+from pytest_bayesloc.domain.source import lines_of, negated, tree_of
 from pytest_bayesloc.domain.texts import common_ends
-from pytest_bayesloc.fixes.syntax import Placed, Text, TextEdit, every_node, kind_of, nodes_of
+from pytest_bayesloc.fixes.syntax import (
+    Placed,
+    Text,
+    TextEdit,
+    differing_lines,
+    every_node,
+    function_at,
+    kind_of,
+    nodes_of,
+)
 
 MAX_STEPS = 12  # of simplification: each takes one thing out
 _SIGNS: dict[type[ast.operator], int] = {ast.Add: 1, ast.Sub: -1}
@@ -29,6 +39,51 @@ def simpler(before: str, after: str) -> str:
             break
         after = made
     return after
+
+
+def likewise(before: str, after: str) -> str:
+    """Return ``after`` with its change made wherever the same line stands with other names.
+
+    A mistake that was copied is in all copies: lines of the same function must be alike but for
+    ``NAMES`` names, and long enough for that to be no chance.
+    """
+    tree, spans = tree_of(before), differing_lines(before, after)
+    if tree is None or len(spans) != 1 or spans[0][0] == spans[0][1]:
+        return after
+    (start, end, new), lines = spans[0], lines_of(before)
+    around = function_at(tree, start + 1)
+    if around is None:
+        return after
+    old, made = "".join(lines[start:end]), "".join(new)
+    found = [(start, end, made)]
+    for first in range(around.lineno, (around.end_lineno or 0) - (end - start) + 1):
+        last = first + end - start
+        names = _renamed(old, "".join(lines[first:last])) if last <= start or first >= end else None
+        if names is not None and len(_TOKEN.findall(old)) >= (SHORT if names else LONG):
+            found.append((first, last, _with_names(made, names)))
+    for first, last, text in sorted(found, reverse=True):
+        lines[first:last] = [text]
+    return "".join(lines)
+
+
+NAMES = 2  # that may be others in a copied line
+SHORT, LONG = 4, 6  # tokens of a line that stands twice by no chance: with other names, with none
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+def _renamed(one: str, other: str) -> dict[str, str] | None:
+    """Return the names that differ between two texts; None if more differs than a few names."""
+    pairs = list(zip(_TOKEN.findall(one), _TOKEN.findall(other), strict=False))
+    names = {a: b for a, b in pairs if a != b}
+    is_same = len(_TOKEN.findall(one)) == len(_TOKEN.findall(other)) and all(
+        names.get(a, a) == b for a, b in pairs
+    )
+    are_names = all(a.isidentifier() and b.isidentifier() for a, b in names.items())
+    return names if is_same and are_names and len(names) <= NAMES else None
+
+
+def _with_names(text: str, names: Mapping[str, str]) -> str:
+    return re.sub(r"\w+", lambda found: names.get(found[0], found[0]), text)
 
 
 def _expressions(code: str) -> frozenset[str]:

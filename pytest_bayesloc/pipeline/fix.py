@@ -190,7 +190,6 @@ class FixStage:
                     tests_s=self.context.tests_s,
                     near=frozenset(near),
                     known=case.tried,
-                    reached=case.near.lines_of,
                 )
                 if checker.failing and checker.fails_again():
                     return self._found(case, tools, checker, refusal, budget_s)

@@ -96,11 +96,6 @@ class Neighbourhood:
         near = (node_id for where in locations for node_id in self.nearest(where, each))
         return tuple(dict.fromkeys(near))[:at_most]
 
-    def lines_of(self, location: Location, tests: Collection[str]) -> set[int]:
-        """Return the lines of ``location`` that any of ``tests`` executes."""
-        own, rows = self._spectrum.bitset(tests), self._spectrum.lines.get(location, {})
-        return {line for line, executed in rows.items() if executed & own}
-
     def suspiciousness(self, location: Location) -> dict[int, float]:
         """Return per executed line of ``location`` its Ochiai score."""
         score = scorer(self._spectrum, "ochiai")

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from pytest_bayesloc.fixes.simpler import simpler
+from pytest_bayesloc.fixes.simpler import likewise, simpler
 
 HEAD = "def f(a, b, c):\n    "
 
@@ -69,3 +69,47 @@ def test_what_is_plainer_parses() -> None:
     made = simpler(f"{HEAD}return[a]\n", f"{HEAD}return(a)or False\n")
 
     assert ast.unparse(ast.parse(made)).endswith("return a")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "whole"),
+    [
+        ("if not a:", "if a is None:", ["if a is None:", "if b is None:"]),
+        ("if not b:", "if b is None:", ["if a is None:", "if b is None:"]),
+        ("if not a:", "if not c:", ["if not c:", "if not c:"]),
+        ("a = c", "a = d", ["a = d", "b = c"]),  # short
+        ("return f(a, b)", "return g(a, b)", ["return g(a, b)"]),
+    ],
+)
+def test_change_is_made_in_lines_that_are_alike(old: str, new: str, whole: list[str]) -> None:
+    code = (
+        "def f(a, b, c, d):\n"
+        "    if not a:\n"
+        "        a = c\n"
+        "\n"
+        "    if not b:\n"
+        "        b = c\n"
+        "    return f(a, b)\n"
+    )
+
+    made = likewise(code, code.replace(old, new))
+
+    lines = [line.strip() for line in made.splitlines()]
+    assert [line for line in lines if line in whole] == whole
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def f(a):\n    x = 0\n    x = 0\n", "def f(a):\n    x = 1\n    x = 0\n"),
+        ("def f(a):\n    x = 0\n    y = 1\n", "def f(a):\n    x = 2\n    y = 1\n"),
+        (
+            "def f(a):\n    x(0)\n\ndef g(b):\n    y(0)\n",
+            "def f(a):\n    x(1)\n\ndef g(b):\n    y(0)\n",
+        ),
+        ("def f(a):\n    x(0)\n    y(0)\n", "def f(a):\n    x(0)\n    y(0)\n    z(0)\n"),
+    ],
+    ids=["a short line", "another number", "another function", "a new line"],
+)
+def test_other_lines_stay(before: str, after: str) -> None:
+    assert likewise(before, after) == after
