@@ -243,7 +243,22 @@ _OPPOSITE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
 
 
 class _Plain(ast.NodeTransformer):
-    """Writes code of one meaning in one way: negated comparisons, slices from 0, sums, copies."""
+    """Writes code of one meaning in one way: comparisons, slices from 0, sums, copies."""
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Compare(left=left, ops=[ast.Is()], comparators=[other]):
+                return ast.Compare(left, [ast.Eq()], [other])
+            case ast.Compare(
+                left=left, ops=[ast.In()], comparators=[ast.Tuple(elts=[_, *_] as parts)]
+            ):
+                return _any_of([ast.Compare(left, [ast.Eq()], [part]) for part in parts])
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        self.generic_visit(node)
+        return _any_of(node.values) if isinstance(node.op, ast.Or) else node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
@@ -272,11 +287,25 @@ class _Plain(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         match node:
+            case ast.Call(
+                func=ast.Name(id="isinstance") as func,
+                args=[value, ast.Tuple(elts=[_, *_] as kinds)],
+            ):
+                return _any_of([ast.Call(func, [value, kind], []) for kind in kinds])
             case ast.Call(func=ast.Attribute(value=copied, attr="copy"), args=[], keywords=[]):
                 return ast.Call(ast.Name("copy"), [copied], [])
             case ast.Call(func=ast.Name(id="dict" | "list" | "set"), args=[copied], keywords=[]):
                 return ast.Call(ast.Name("copy"), [copied], [])
         return node
+
+
+def _any_of(values: Sequence[ast.expr]) -> ast.expr:
+    """Return one condition for all of ``values``, in one order."""
+    parts: list[ast.expr] = []
+    for value in values:
+        is_nested = isinstance(value, ast.BoolOp) and isinstance(value.op, ast.Or)
+        parts += value.values if is_nested else [value]  # type: ignore[attr-defined]
+    return ast.BoolOp(ast.Or(), sorted(parts, key=ast.dump))
 
 
 def _split(node: ast.expr) -> tuple[ast.expr, int]:

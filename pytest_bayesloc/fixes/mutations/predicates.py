@@ -30,6 +30,7 @@ from pytest_bayesloc.fixes.syntax import (
     is_docstring,
     kind_of,
     names_in,
+    nodes_of,
     own_nodes,
     parameters,
 )
@@ -59,11 +60,13 @@ class Predicate:
 
     Attributes:
         weight: How natural it is, from 0 to 1.
+        name: The value.
     """
 
     text: str
     opposite: str
     weight: float = 1.0
+    name: str = ""
 
 
 def points_of(function: FunctionNode) -> list[Span]:
@@ -89,7 +92,8 @@ def add_clause(site: Site) -> Iterator[TextEdit]:
                 for samples in (site.hints.failing, site.hints.passing)
             )
             for asked in islice(_predicates(site, test, failing, passing), N_PREDICATES):
-                yield _joined(site, test, asked, is_true=is_true)
+                for part in _parts(test, asked, is_true=is_true):
+                    yield _joined(site, part, asked, is_true=is_true, is_part=part is not test)
 
 
 def guard_case(site: Site) -> Iterator[TextEdit]:
@@ -114,7 +118,17 @@ def guard_case(site: Site) -> Iterator[TextEdit]:
                 yield replace(edit, weight=asked.weight / (1 + n))
 
 
-def _joined(site: Site, test: ast.expr, asked: Predicate, *, is_true: bool) -> TextEdit:
+def _parts(test: ast.expr, asked: Predicate, *, is_true: bool) -> list[ast.expr]:
+    """Return the condition, and those of its clauses that may decide by the same value alone."""
+    kind = ast.Or if is_true else ast.And
+    clauses = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, kind) else []
+    same = (c for c in clauses if any(ast.unparse(n) == asked.name for n in nodes_of(c, ast.expr)))
+    return [*same, test]
+
+
+def _joined(
+    site: Site, test: ast.expr, asked: Predicate, *, is_true: bool, is_part: bool
+) -> TextEdit:
     more = f"and {asked.opposite}" if is_true else f"or {asked.text}"
     if is_true and _is_narrower(site.of(test), asked.opposite):
         edit = site.replace(test, asked.opposite, f"`{asked.opposite}`")
@@ -123,7 +137,25 @@ def _joined(site: Site, test: ast.expr, asked: Predicate, *, is_true: bool) -> T
     kind = test.op if isinstance(test, ast.BoolOp) else test
     own = site.of(test)
     text = f"({own}) {more}" if isinstance(kind, loose) else f"{own} {more}"
+    either = "" if is_true else _either(test, asked.text)
+    text = either or (f"({text})" if is_part else text)
     return replace(site.replace(test, text, f"`{more}`"), weight=asked.weight)
+
+
+def _either(test: ast.expr, more: str) -> str:
+    """Return two questions of one kind about one value as one; empty if they are others."""
+    match test, ast.parse(more, mode="eval").body:
+        case (
+            ast.Compare(left=left, ops=[ast.Eq()], comparators=[one]),
+            ast.Compare(left=other, ops=[ast.Eq()], comparators=[two]),
+        ) if ast.dump(left) == ast.dump(other):
+            return f"{ast.unparse(left)} in ({ast.unparse(one)}, {ast.unparse(two)})"
+        case (
+            ast.Call(func=ast.Name(id="isinstance"), args=[left, one]),
+            ast.Call(func=ast.Name(id="isinstance"), args=[other, two]),
+        ) if ast.dump(left) == ast.dump(other):
+            return f"isinstance({ast.unparse(left)}, ({ast.unparse(one)}, {ast.unparse(two)}))"
+    return ""
 
 
 def _is_narrower(test: str, clause: str) -> bool:
@@ -227,7 +259,7 @@ def _predicates(
     order = _order(site, near)
     names = sorted((n for n in known if n not in {"self", "cls"}), key=order)
     made = (
-        (order(name)[0] + rank, asked)
+        (order(name)[0] + rank, replace(asked, name=name))
         for name in names
         for rank, asked in _about(site, name, failing, passing)
     )
@@ -292,7 +324,8 @@ def _of_classes(
     """Yield questions for a class that all passing samples have, or a failing one alone."""
     texts = _class_texts(site.tree)
     ours, others = ([_classes(s, name) for s in own] for own in (failing, passing))
-    for kinds, is_usual in ((others[0], True), (ours[0], False)):
+    bad = [*dict.fromkeys(kind for own in ours for kind in own)]
+    for kinds, is_usual in ((others[0], True), (bad, False)):
         for kind in sorted(kinds, key=lambda kind: kind not in texts):
             asked = f"isinstance({name}, {texts.get(kind) or _beside(texts, kind)})"
             n_bad, n_good = (sum(kind in own for own in every) for every in (ours, others))
@@ -355,8 +388,9 @@ def _texts(
         return
     values, others = ([ast.literal_eval(v.text or "") for v in own] for own in (bad, good))
     used = {node.attr for node in site.own(ast.Attribute)}
+    compared = {ast.unparse(node.left) for node in site.own(ast.Compare)}
     for value in dict.fromkeys(values):
-        if value in _strings(site.tree) and value not in others:
+        if (value in _strings(site.tree) or name in compared) and value not in others:
             yield 2, Predicate(f"{name} == {value!r}", f"{name} != {value!r}")
         for n in range(1, min(MAX_END, len(value)) + 1):
             for method, end in (("endswith", value[-n:]), ("startswith", value[:n])):

@@ -106,6 +106,8 @@ def test_of_two_that_are_as_likely_neither_is_believed() -> None:
         ("a - 1 - 1", "a - 2"),
         ("a * b", "b * a"),
         ("list(a)", "a.copy()"),
+        ("a in (b, None)", "a is None or a is b"),
+        ("isinstance(a, (int, str))", "isinstance(a, str) or isinstance(a, int)"),
     ],
 )
 def test_two_ways_to_write_one_thing_are_no_rivals(one: str, other: str) -> None:

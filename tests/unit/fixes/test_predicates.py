@@ -130,7 +130,23 @@ def test_clause_lets_a_condition_hold_where_it_did_not() -> None:
 
     texts = [edit.text for edit in add_clause(site(body, failing, passing))]
 
-    assert texts[0] == "x == 3 and y or x is None"
+    assert texts[:2] == ["(x == 3 or x is None)", "x == 3 and y or x is None"]
+
+
+@pytest.mark.parametrize(
+    ("test", "failing", "passing", "made"),
+    [
+        ("y and x == 'text'", "html", "code", "x in ('text', 'html')"),
+        ("isinstance(x, Shape)", Line(), 1, "isinstance(x, (Shape, Line))"),
+    ],
+)
+def test_two_questions_of_a_kind_are_one(
+    test: str, failing: object, passing: object, made: str
+) -> None:
+    body = f"    if {test}:\n        return y\n    return x\n"
+    bad, good = [sample(failing, then=LINE + 2)], [sample(passing, then=LINE + 2)]
+
+    assert made in [edit.text for edit in add_clause(site(body, bad, good))]
 
 
 def test_class_that_the_file_does_not_name_is_taken_from_where_its_others_are() -> None:
@@ -139,7 +155,7 @@ def test_class_that_the_file_does_not_name_is_taken_from_where_its_others_are() 
 
     texts = [edit.text for edit in add_clause(site(body, failing, passing))]
 
-    assert "isinstance(x, shapes.Round) or isinstance(x, shapes.Line)" in texts
+    assert "isinstance(x, (shapes.Round, shapes.Line))" in texts
 
 
 def test_clause_that_says_more_stands_for_the_condition() -> None:
