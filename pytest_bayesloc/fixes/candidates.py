@@ -143,9 +143,23 @@ def mutated(
     sampled = _sampled(case, [unit for _, unit in found.values()], runner, limit_s)
     for target, unit in found.items():
         failing, passing = ([s for s in own if s.location == target] for own in sampled)
+        if not passing:
+            failing, passing = _last_ones(failing)
         hints = replace(_hints(case, target, differ), failing=failing, passing=passing)
         made = _mutations(*unit, case.near.suspiciousness(target), hints)
         yield from by_chance(made, case.belief.p(target))
+
+
+def _last_ones(samples: Iterable[Sample]) -> tuple[list[Sample], list[Sample]]:
+    """Divide the samples of failing tests: the last one of each point saw it fail, if none else.
+
+    A test that fails at its fourth comparison passes three.
+    """
+    by_point: dict[tuple[int, int], list[Sample]] = {}
+    for sample in samples:
+        by_point.setdefault(sample.point, []).append(sample)
+    last = [own[-1] for own in by_point.values()]
+    return last, [sample for own in by_point.values() for sample in own[:-1]]
 
 
 def _sampled(

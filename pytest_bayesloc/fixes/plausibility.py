@@ -15,7 +15,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import tree_of
+from pytest_bayesloc.domain.source import map_of, tree_of
 from pytest_bayesloc.fixes.check import (
     ADD_ENTRY,
     CHANGE,
@@ -28,7 +28,7 @@ from pytest_bayesloc.fixes.check import (
 )
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
 from pytest_bayesloc.fixes.mutations.regexes import KINDS
-from pytest_bayesloc.fixes.mutations.unused import uses_unused
+from pytest_bayesloc.fixes.mutations.unused import unused, uses_unused
 from pytest_bayesloc.fixes.soundness import doubt, emptied, tuned
 from pytest_bayesloc.fixes.syntax import brief
 
@@ -122,8 +122,15 @@ def weight(candidate: Candidate) -> float:
 
 def is_told(candidate: Candidate) -> bool:
     """Say whether the code itself tells of a change: it uses what was there and nothing used."""
-    texts = (part for part in candidate.parts_by_file() if part.file.endswith(".py"))
-    return any(uses_unused(*part.parts(), part.before) for part in texts)
+    parts = (part for part in candidate.parts_by_file() if part.file.endswith(".py"))
+    return any(_has_unused(part) and uses_unused(*part.parts(), part.before) for part in parts)
+
+
+def _has_unused(candidate: Candidate) -> bool:
+    """Say whether the function that is changed has anything unused, as far as that is known."""
+    source = map_of(candidate.before, candidate.file, is_test=candidate.is_test)
+    unit = None if candidate.target is None else source.unit(candidate.target)
+    return unit is None or bool(unused(unit.node, source.module.node))
 
 
 def by_chance(edits: Iterable[Candidate], belief: float) -> list[Candidate]:

@@ -243,13 +243,12 @@ def uses_unused(before: str, after: str, file: str) -> bool:
     old, new, whole = tree_of(before), tree_of(after), tree_of(file)
     if old is None or new is None or whole is None:
         return False
-    idle = _idle(old, whole)
-    used = idle - _idle(new, whole) if idle else frozenset()
+    used = unused(old, whole) - unused(new, whole)
     return bool(used) and bool(used & {ast.unparse(n) for n in nodes_of(new, ast.expr)})
 
 
 @lru_cache(maxsize=64)
-def _idle(tree: ast.AST, whole: ast.AST) -> frozenset[str]:
+def unused(tree: ast.AST, whole: ast.AST) -> frozenset[str]:
     """All in ``tree`` that nothing uses, as expressions."""
     names = (name for function in functions_in(tree) for name in unread(function))
     dropped = (n.value for n in nodes_of(tree, ast.Expr) if _kept_in(n.value) is not None)
