@@ -301,9 +301,9 @@ class _Fails:
         *,
         limit_s: float,
         patch: InspectionPatch | None = None,
-    ) -> Sequence[Sample]:
+    ) -> Mapping[str, Sequence[Sample]]:
         del tests, points, limit_s, patch
-        return ()
+        return {}
 
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:
         del tests, limit_s

@@ -222,17 +222,17 @@ class Runner(Protocol):
         *,
         limit_s: float,
         patch: InspectionPatch | None = None,
-    ) -> Sequence[Sample]:
+    ) -> Mapping[str, Sequence[Sample]]:
         """Run ``tests`` and note the values at points of functions.
 
         Args:
             tests: Node ids.
             points: Functions, each with first and last lines of statements or conditions.
             limit_s: Wall seconds.
-            patch: What they run under; lines are those with it.
+            patch: What they run under; lines are those without it.
 
         Returns:
-            The different ones of all tests, capped.
+            Per test that ended, those that no test before it gave, capped.
         """
 
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:

@@ -169,7 +169,8 @@ def _sampled(
     points = [(u, points_of(u.node)) for u in units if isinstance(u.node, FunctionNode)]
     near = case.near.union([u.location for u, _ in points], each=N_SAMPLED, at_most=N_SAMPLED)
     failing = runner.samples(case.failing[:MAX_FAILURES], points, limit_s=limit_s / 2)
-    return failing, runner.samples(near, points, limit_s=limit_s / 2) if failing else ()
+    passing = runner.samples(near, points, limit_s=limit_s / 2) if any(failing.values()) else {}
+    return [*chain.from_iterable(failing.values())], [*chain.from_iterable(passing.values())]
 
 
 def _said(case: Case, sources: Sources) -> Iterator[tuple[str, str, str]]:

@@ -23,7 +23,7 @@ from pytest_bayesloc.domain.source import (
     tree_of,
 )
 from pytest_bayesloc.domain.texts import common_ends, text_digest
-from pytest_bayesloc.fixes.syntax import LineSpan, differing_lines, unchanged_lines
+from pytest_bayesloc.fixes.syntax import LineSpan, differing_lines
 
 KIND = "fix"
 TOOL = "tool"  # the stage of what a tool proposes
@@ -470,20 +470,26 @@ class Checker:
         lines = range(unit.body_line, target.end_line + 1)
         if target not in self._lines:
             self._lines[target] = self._reached(tests, unit, lines, None)
-        moved = dict(unchanged_lines(candidate.before, candidate.after))
-        before = sorted(n for n in self._lines[target] if n in moved)
-        now = self._reached(tests, unit, [moved[n] for n in before], done.patch)
-        lost = next((n for n in before if moved[n] not in now), 0)
+        spans = differing_lines(candidate.before, candidate.after)
+        changed = {n + 1 for first, last, _ in spans for n in range(first, last)}
+        kept = sorted(self._lines[target] - changed)
+        now = self._reached(tests, unit, kept, done.patch)  # lines have the numbers of before
+        lost = next((n for n in kept if n not in now), 0)
         return f"no test gets to line {lost} any more" if lost and now else ""
 
     def _reached(
         self, tests: Sequence[str], unit: Unit, lines: Iterable[int], patch: InspectionPatch | None
     ) -> frozenset[int]:
-        """Return those of ``lines`` that tests execute in a function itself, nothing nested."""
+        """Return those of ``lines`` that tests execute in a function itself, nothing nested.
+
+        No lines if not all of the tests end.
+        """
         points = [(unit, [(n, n) for n in lines])]
         limit_s = LEAST_S + PATIENCE * self._usual_s + PATIENCE_ALL * self.tests_s
         found = self.runner.samples(tests, points, limit_s=limit_s, patch=patch)
-        return frozenset(sample.point[0] for sample in found)
+        if set(found) != set(tests):  # not all came to their end
+            return frozenset()
+        return frozenset(sample.point[0] for own in found.values() for sample in own)
 
     def _may_break(self, done: Checked) -> tuple[str, ...]:
         passing = dict.fromkeys(t for where in done.targets for t in self.covering(where))

@@ -339,14 +339,6 @@ def differing_lines(before: str, after: str) -> tuple[LineSpan, ...]:
     )
 
 
-def unchanged_lines(before: str, after: str) -> Iterator[tuple[int, int]]:
-    """Yield the number of each line that another text has as well, with its number there."""
-    start, moved = 0, 0
-    for first, last, new in (*differing_lines(before, after), (len(lines_of(before)), 0, ())):
-        yield from ((n + 1, n + 1 + moved) for n in range(start, first))
-        start, moved = last, moved + len(new) - (last - first)
-
-
 # -- small changes of the text
 
 

@@ -202,7 +202,7 @@ class ServerRunner:
         *,
         limit_s: float,
         patch: InspectionPatch | None = None,
-    ) -> Sequence[Sample]:
+    ) -> Mapping[str, Sequence[Sample]]:
         """Run ``tests`` and note the values at points of functions."""
         request: Message = {
             "tests": list(tests),
@@ -212,17 +212,20 @@ class ServerRunner:
         }
         if patch is not None:
             request["patches"] = [self._wire_patch(patch)]
-        raws = (raw for m in self._ask(request) for raw in m.get("samples", ()))
-        return [
-            Sample(
-                location=points[n][0].location,
-                point=points[n][1][i],
-                then=then,
-                values={name: Value(*value) for name, value in values.items()},
-                classes=classes,
-            )
-            for n, i, then, values, classes in raws
-        ]
+        return {
+            message["of"]: [
+                Sample(
+                    location=points[n][0].location,
+                    point=points[n][1][i],
+                    then=then,
+                    values={name: Value(*value) for name, value in values.items()},
+                    classes=classes,
+                )
+                for n, i, then, values, classes in message["samples"]
+            ]
+            for message in self._ask(request)
+            if "samples" in message
+        }
 
     @_question
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:

@@ -135,11 +135,11 @@ class FakeRunner:
         *,
         limit_s: float,
         patch: InspectionPatch | None = None,
-    ) -> Sequence[Sample]:
+    ) -> Mapping[str, Sequence[Sample]]:
         self.limits.append(limit_s)
         if patch is not None:
-            return self.under_patch(patch)
-        return [sample for node_id in tests for sample in self.sampled.get(node_id, ())]
+            return {node_id: self.under_patch(patch) for node_id in tests}
+        return {node_id: self.sampled.get(node_id, ()) for node_id in tests}
 
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:
         self.limits.append(limit_s)

@@ -295,7 +295,7 @@ def _about(
             yield rank, asked
         elif not all(map(holds_for, bad)) and all(map(holds_for, good)):
             yield rank, Predicate(asked.opposite, asked.text)
-    yield from ((1, asked) for asked in _of_classes(site, name, failing, passing))
+    yield from enumerate(_of_classes(site, name, failing, passing), 1)
     yield from _numbers(name, bad, good)
     yield from _texts(site, name, bad, good)
 
@@ -388,9 +388,16 @@ def _texts(
         return
     values, others = ([ast.literal_eval(v.text or "") for v in own] for own in (bad, good))
     used = {node.attr for node in site.own(ast.Attribute)}
-    compared = {ast.unparse(node.left) for node in site.own(ast.Compare)}
+    known = [
+        constant.value
+        for node in site.own(ast.Compare)
+        if ast.unparse(node.left) == name
+        for constant in nodes_of(node, ast.Constant)
+        if isinstance(constant.value, str) and len(constant.value) > MAX_END
+    ]
     for value in dict.fromkeys(values):
-        if (value in _strings(site.tree) or name in compared) and value not in others:
+        is_akin = any(value.startswith(text) or value.endswith(text) for text in known)
+        if (value in _strings(site.tree) or is_akin) and value not in others:
             yield 2, Predicate(f"{name} == {value!r}", f"{name} != {value!r}")
         for n in range(1, min(MAX_END, len(value)) + 1):
             for method, end in (("endswith", value[-n:]), ("startswith", value[:n])):
