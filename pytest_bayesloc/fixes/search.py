@@ -36,6 +36,7 @@ N_BASES = 4  # candidates of one step that are gone on with
 ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # candidates that are tried before one that works is enough
 LEAST_GAIN = 0.01  # P(a second of tries finds the repair), below which it is not spent
+N_FIRST, FIRST_S = 40, 10.0  # edits that are tried in forked processes, and their wall seconds
 OWN_S = 0.01  # CPU seconds of this process for a try
 ON_WAY = 1 / 2  # P(one of the changes that made progress is a part of the repair)
 STEPS = "steps"  # the stage of a candidate that is made of several
@@ -291,9 +292,13 @@ class Search:
         return filter(self._is_worth, on_top)
 
     def _is_worth(self, candidate: Candidate) -> bool:
-        """Say whether trying it gains ``LEAST_GAIN`` a second, by what such tries took so far."""
+        """Say whether trying it gains ``LEAST_GAIN`` a second, by what such tries took so far.
+
+        The first ones always do: how likely an edit is, is known but roughly.
+        """
         n, seconds = self._spent.get(_way(candidate), (0, 0.0))
-        return candidate.chance >= LEAST_GAIN * (OWN_S + seconds / max(1, n))
+        is_first = candidate.target is not None and n < N_FIRST and seconds < FIRST_S
+        return is_first or candidate.chance >= LEAST_GAIN * (OWN_S + seconds / max(1, n))
 
     def _consider(self, candidate: Candidate) -> None:
         self.n_spared += candidate.key in self._known

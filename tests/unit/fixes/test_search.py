@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.fixes.check import (
     EDIT,
     OTHER_CONSTANT,
@@ -184,6 +185,20 @@ def test_edits_are_tried_while_a_second_gains_enough() -> None:
     search.run([], edits=edits)
 
     assert [search.last and search.last.candidate.message, search.n_tried] == ["c", 3]
+
+
+def test_first_edits_of_functions_are_tried_for_some_seconds_in_any_case() -> None:
+    class Slow(Checker):
+        def check(self, candidate: Candidate) -> Checked:
+            patch, status = patch_of(candidate), Status.STILL_FAILS
+            return Checked(candidate=candidate, patch=patch, status=status, seconds=4.0)
+
+    search = passing(Slow)
+    where = Location(file="m.py", start_line=1, end_line=1, qualname="f")
+    edits = [replace(constant(name), chance=LEAST_GAIN / 100, target=where) for name in "abcdef"]
+    search.run([], edits=edits)
+
+    assert search.n_tried == 3
 
 
 class BreakingChecker(Checker):
