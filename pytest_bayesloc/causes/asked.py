@@ -9,7 +9,7 @@ from pytest_bayesloc.domain.source import FunctionNode, called_name, nodes_insid
 from pytest_bayesloc.ranking.evidence.provenance import names_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 _READS = frozenset({"os.environ.get", "os.getenv", "environ.get", "getenv"})
@@ -74,7 +74,7 @@ def _looked_for(node: ast.AST, *also: str) -> str:
     return _text_of(node.args[0], {}) if called_name(node) in {"find_spec", *also} else ""
 
 
-def _assigned(statements: list[ast.stmt]) -> set[str]:
+def _assigned(statements: Sequence[ast.AST]) -> set[str]:
     """Return the names that ``statements`` bind, and of what they put elements into."""
     found = set()
     for node in (n for statement in statements for n in ast.walk(statement)):
@@ -100,16 +100,22 @@ def programs(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[tuple[str, fr
                 yield program, held
 
 
-def variables(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[str]:
-    """Yield each variable of the environment that ``scope`` reads."""
+def variables(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield each variable of the environment that ``scope`` reads.
+
+    With it come the names that hold it, None where it is not set. ``texts`` are constants by name.
+    """
+    holders = [n for n in ast.walk(scope) if isinstance(n, (ast.Assign, ast.NamedExpr))]
+    held = {id(n.value): frozenset(_assigned([n])) for n in holders}
     for node in ast.walk(scope):
         asked: ast.expr | None = None
+        names = held.get(id(node), frozenset())
         if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in _READS:
-            asked = node.args[0]
+            asked, names = node.args[0], names if len(node.args) == 1 else frozenset()
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             asked = node.slice if ast.unparse(node.value) in _ENVIRONS else None
         if asked is not None and (name := _text_of(asked, texts)):
-            yield name
+            yield name, names
 
 
 def constants(module: ast.AST) -> dict[str, str]:
@@ -153,6 +159,14 @@ def makes_sets(scope: ast.AST) -> bool:
         or (isinstance(node, ast.Name) and node.id in {"set", "frozenset"})
         for node in ast.walk(scope)
     )
+
+
+def stores(function: ast.AST) -> bool:
+    """Return whether ``function`` sets what others may see: attributes, elements, globals."""
+    kinds = (ast.Attribute, ast.Subscript)
+    nodes = list(nodes_inside(function))
+    is_stored = any(isinstance(n, kinds) and isinstance(n.ctx, ast.Store) for n in nodes)
+    return is_stored or any(isinstance(n, (ast.Global, ast.Nonlocal)) for n in nodes)
 
 
 _NOW = frozenset({"now", "today", "utcnow"})

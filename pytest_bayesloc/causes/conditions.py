@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_bayesloc.causes.asked import stores
 from pytest_bayesloc.causes.awaits import StaleRead, stale_read
 from pytest_bayesloc.causes.order import N_AGREEING, is_same
 from pytest_bayesloc.domain.cause import Cause, CauseKind
@@ -37,8 +38,9 @@ WORDS = re.compile(
     r"|random|shuffle|sample|choices?|randint|uniform|uuid4|secrets|listdir|scandir|iterdir|r?glob"
     r"|walk|subprocess|which|Popen|connect|urlopen|HTTPS?Connection|requests|exists|read|open"
     r"|read_text|write_text|Path|mkdir|makedirs|touch|sqlite3|isfile|isdir|is_file|is_dir|environ|getenv|locale|sleep|wait|wait_for|timeout|join"
-    r"|Thread|submit|create_task|ensure_future|gather|as_completed|ThreadPoolExecutor)\b"
+    r"|find_spec|hash|Thread|submit|create_task|ensure_future|gather|as_completed|ThreadPoolExecutor)\b"
 )
+HASH, HASH_SEEDS = "hash", ("1", "2", "3", "4", "5")
 DAY_S = 86_400.0
 #: Seconds from now: to other hours, days of the week, ends of months, years.
 OFFSETS = tuple(DAY_S * days for days in (0.5, 2, 4, 9, 15, 45, 190, -365, -1_000, -1_900))
@@ -148,12 +150,14 @@ class ConditionSearch:
         self.readers = self._runner.readers(self._test, limit_s=self._limit_s())
         if self.is_steady and VARYING & {*self.readers}:  # it may have failed by chance
             self.is_steady = self._fails_each_time(N_RACES)
-        ways = self._of_steady() if self.is_steady else self._of_flaky()
-        found = next((found for way in ways if (found := way()) is not None), None)
+        found = _first(self._of_steady() if self.is_steady else self._of_flaky())
+        wanted = Verdict.PASS if self.is_steady else Verdict.FAIL
         if found is None and has_sets:
-            found = self._other_order(Verdict.PASS if self.is_steady else Verdict.FAIL)
+            found = self._other_order(wanted)
+        if found is None and HASH in self.readers:
+            found = self._other_hash(wanted)
         if found is not None and self.is_steady and not self._fails_each_time(N_AGREEING):
-            self.is_steady, found = False, None
+            self.is_steady, found = False, _first(self._of_flaky())
         return found if found is not None or self.is_steady else self._by_chance()
 
     def _fails_each_time(self, n: int) -> bool:
@@ -265,12 +269,16 @@ class ConditionSearch:
         return self._in_others(variables, 0.0, found)
 
     def _in_others(
-        self, variables: Mapping[str, str], later_s: float, found: Decided
+        self,
+        variables: Mapping[str, str],
+        later_s: float,
+        found: Decided,
+        wanted: Verdict = Verdict.PASS,
     ) -> Decided | None:
-        """Return ``found`` if the test passes in other processes."""
+        """Return ``found`` if the test ends as ``wanted`` in other processes."""
         with self._around.elsewhere(variables, later_s) as runner:
-            passes = (self._run(runner).verdict is Verdict.PASS for _ in range(N_AGREEING))
-            return found if all(passes) else None
+            ends = (self._run(runner).verdict is wanted for _ in range(N_AGREEING))
+            return found if all(ends) else None
 
     def _passing(
         self,
@@ -327,18 +335,26 @@ class ConditionSearch:
         yield from (
             self._failing_seed,
             self._failing_twin,
+            self._failing_wait,
             self._failing_delay,
-            self._failing_await,
         )
-        yield from (self._failing_wait, self._failing_switch)
+        yield from (self._failing_await, self._failing_switch)
 
     def _failing_seed(self) -> Decided | None:
         readers = self.readers.get("random")
         if readers is None:
             return None
-        failing = [n for n in range(N_SEEDS) if self._fails(self._under(("random", n)))]
-        is_decided = failing and len(failing) < N_SEEDS
-        if not is_decided or not self._fails(self._under(("random", failing[0]))):
+
+        def fails(seed: int) -> bool:
+            return self._fails(self._under(("random", seed)))
+
+        ends = [fails(seed) for seed in range(N_SEEDS)]
+        failing = [seed for seed, end in enumerate(ends) if end]
+        if not failing or len(failing) == N_SEEDS:
+            return None
+        # Each seed gives the same end each time: what can't be seeded does not.
+        pair = (failing[0], ends.index(False)) * (N_AGREEING - 1)
+        if any(fails(seed) is not ends[seed] for seed in pair):
             return None
         seen = f"fails with {len(failing)} of {N_SEEDS} seeds of random"
         return Decided(kind=CauseKind.RANDOM, seen=seen, readers=readers)
@@ -362,8 +378,8 @@ class ConditionSearch:
             (("starting", LATE_S), f"threads start {LATE_S:g} s late"),
             (("waiting", SHORTER), f"waits take {SHORTER:g} of their time"),
         ):
-            if all(self._fails(self._under(condition)) for _ in range(3)) and all(
-                self._end_of(("waiting", LONGER)) is Verdict.PASS for _ in range(3)
+            if all(self._fails(self._under(condition)) for _ in range(N_AGREEING)) and all(
+                self._end_of(("waiting", LONGER)) is Verdict.PASS for _ in range(N_AGREEING)
             ):
                 seen = f"fails each time if {words}, and passes if waits take longer"
                 return Decided(
@@ -408,6 +424,7 @@ class ConditionSearch:
             f"fails in {often} of {N_RACES} runs in which threads are switched often, "
             f"and in {seldom} of {N_RACES} in which they hardly are"
         )
+        readers = [*self.readers.get("in-thread", ()), *readers]
         return Decided(kind=CauseKind.RACE, seen=seen, readers=readers)
 
     def _by_chance(self) -> Decided | None:
@@ -415,7 +432,7 @@ class ConditionSearch:
         if not 0 < n_failed < N_RACES:
             return None
         seen = f"fails in {n_failed} of {N_RACES} runs of the same code"
-        for name, kind in (("random", CauseKind.RANDOM), ("threads", CauseKind.RACE)):
+        for name, kind in (("threads", CauseKind.RACE), ("random", CauseKind.RANDOM)):
             if readers := self.readers.get(name):
                 return Decided(kind=kind, seen=seen, readers=readers)
         return Decided(kind=CauseKind.CHANCE, seen=seen)
@@ -442,6 +459,25 @@ class ConditionSearch:
                     seen=f"{says} with another order of a set, which differs from run to run",
                     readers=alone or readers,
                 )
+        return None
+
+    def _other_hash(self, wanted: Verdict) -> Decided | None:
+        """Return the seed of ``hash`` with which the test ends as ``wanted``, as it does not here.
+
+        It is decided when a process starts.
+        """
+        if any(self._plain().verdict is wanted for _ in range(N_AGREEING)):
+            return None
+        says = "passes" if wanted is Verdict.PASS else "fails"
+        for seed in HASH_SEEDS if self.left_s() > 0 else ():
+            found = Decided(
+                kind=CauseKind.HASH_ORDER,
+                seen=f"{says} where PYTHONHASHSEED={seed}",
+                condition=(HASH, seed),
+                readers=self.readers[HASH],
+            )
+            if self._in_others({"PYTHONHASHSEED": seed}, 0.0, found, wanted):
+                return found
         return None
 
     def _plain(self) -> TestRun:
@@ -472,6 +508,10 @@ class ConditionSearch:
 
     def _limit_s(self) -> float:
         return max(0.5, self.left_s())
+
+
+def _first(ways: Iterator[Callable[[], Decided | None]]) -> Decided | None:
+    return next((found for way in ways if (found := way()) is not None), None)
 
 
 def _tasks(slow: Sequence[Reader], in_turn: Sequence[Reader]) -> Condition:
@@ -554,6 +594,9 @@ def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
         does = "{} uses a file or port that two workers of pytest-xdist use at once"
         advice = "take a port that is free (port 0) and files below tmp_path, or mark the tests "
         advice += "by xdist_group and run them with --dist loadgroup"
+    if found.condition is not None and found.condition[0] == HASH:
+        does = "{} depends on hash(), which differs from process to process"
+        advice = "use what stays the same, as of hashlib or zlib.crc32"
     who = "the code" if location is None else f"{location.qualname} ({location.file}:{line})"
     if location is not None and location.qualname == MODULE:
         who = f"the body of {location.file} (line {line})"
@@ -587,6 +630,9 @@ def _place(found: Decided, sources: Sources) -> tuple[Location | None, int]:
             places.append((where, line))
     if found.kind is CauseKind.SLOWNESS:
         places.reverse()  # who waits last is nearest to what went wrong
-    if places:
-        return min(places, key=lambda place: place[0].is_test)
-    return None, 0
+
+    def far(place: tuple[Location, int]) -> tuple[bool, bool]:
+        unit = sources.unit(place[0]) if found.kind is CauseKind.RACE else None
+        return place[0].is_test, unit is not None and not stores(unit[1].node)
+
+    return min(places, key=far) if places else (None, 0)

@@ -164,7 +164,7 @@ class EnvironmentCauses:
             elsewhere: What passing tests ask.
             suspects: The likeliest locations.
         """
-        for wanted in ("program", "demand", "service", "file"):
+        for wanted in ("program", "package", "demand", "service", "file"):
             for name, places in asked.items():
                 kind, _, what = name.partition(":")
                 if kind != wanted or not self._is_missing(kind, what, places):
@@ -178,6 +178,8 @@ class EnvironmentCauses:
     def _is_missing(self, kind: str, what: str, places: Sequence[Reader]) -> bool:
         if kind == "program":
             return bool(what) and not self._machine.find_program(what)
+        if kind == "package":
+            return not self._machine.has_package(what.partition(".")[0])
         if kind == "file":  # that the code itself names: libraries look in many places
             is_named = any(Path(what).name in (self._sources.read(p[0]) or "") for p in places)
             return is_named and not Path(what).exists() and self._is_of_machine(what)
@@ -192,6 +194,8 @@ class EnvironmentCauses:
         )
         if kind == "program":
             return self._program(what, frame)
+        if kind == "package":
+            return self._package(what.partition(".")[0], frame, line)
         if kind == "demand":
             return self._variable(what, frame)
         if kind == "file":
@@ -425,12 +429,13 @@ class EnvironmentCauses:
         return failure.message.strip("'\"") if is_asked and failure.exc_type == "KeyError" else ""
 
     def _unset_nearby(self, failure: Failure, frame: Frame) -> str:
-        """Return a variable that the failing function asks for, and that the message names."""
+        """Return a variable that the failing function asks for, and the message or line needs."""
         source, unit = self._sources.map(frame.file), self._unit(frame)
         if source is None or unit is None:
             return ""
         read = variables(unit.node, constants(source.module.node))
-        return next((name for name in read if _mentions(failure.message, name)), "")
+        near = names_deciding(unit.node, frame.line)
+        return next((n for n, held in read if held & near or _mentions(failure.message, n)), "")
 
     # -- files and services
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.cause import Cause, CauseKind
-from pytest_bayesloc.domain.source import FunctionNode, imported_from
+from pytest_bayesloc.domain.source import FunctionNode, called_name, imported_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,7 +56,8 @@ class MockCauses:
         functions = [where for where in executed if not where.is_test]
         for unit in units:
             for patch in self._patches(unit):
-                if cause := self._elsewhere(failure, unit, patch, functions):
+                cause = self._elsewhere(failure, unit, patch, functions)
+                if cause or (cause := self._entered(failure, unit, patch, functions)):
                     return cause
         making = [u for u in units if _MAKES_MOCKS.search(self._sources.own_text(u.location))]
         told = self._told(failure, making[0]) if making else None
@@ -115,6 +116,33 @@ class MockCauses:
             if isinstance(node, ast.Call) and (found := _replaced(node, modules)):
                 yield Patch(*found, node.lineno)
 
+    def _entered(
+        self, failure: Failure, unit: Unit, patch: Patch, functions: list[Location]
+    ) -> Cause | None:
+        """Return the cause if a test speaks of a ``return_value`` that the code enters by ``with``.
+
+        The code gets what ``__enter__`` gives then.
+        """
+        nodes = [n for n in ast.walk(unit.node) if isinstance(n, ast.Attribute)]
+        of_test = {n.attr for n in nodes if getattr(n.value, "attr", "") == "return_value"}
+        if of_test & {"__enter__", "__aenter__"}:
+            return None
+        for where in functions:
+            found = self._sources.unit(where)
+            for line, used in _entered_by(found[1].node, patch.name) if found else ():
+                for attribute in sorted(used & of_test):
+                    return Cause(
+                        kind=CauseKind.MOCK,
+                        text=f"{failure.node_id.rpartition('::')[2]} speaks of return_value."
+                        f"{attribute} of {patch.target} ({unit.location.file}:{patch.line}), and "
+                        f"{where.qualname} ({where.file}:{line}) uses what `with` gives",
+                        advice=f"say return_value.__enter__.return_value.{attribute}",
+                        location=unit.location,
+                        line=patch.line,
+                        state=patch.target,
+                    )
+        return None
+
     def _swapped(self, failure: Failure, unit: Unit) -> Cause | None:
         """Return the cause if ``@patch`` decorators give parameters the mocks of each other."""
         node = unit.node
@@ -166,6 +194,18 @@ class MockCauses:
             location=unit.location,
             line=unit.location.start_line,
         )
+
+
+def _entered_by(function: ast.AST, name: str) -> Iterator[tuple[int, set[str]]]:
+    """Yield each ``with NAME(...) as ...`` by its line, with the attributes of what it gives."""
+    nodes = list(ast.walk(function))
+    for node in (n for n in nodes if isinstance(n, ast.With)):
+        for item in node.items:
+            made, held = item.context_expr, item.optional_vars
+            if isinstance(made, ast.Call) and called_name(made) == name and held is not None:
+                own = getattr(held, "id", "")
+                attributes = (n for n in nodes if isinstance(n, ast.Attribute))
+                yield node.lineno, {n.attr for n in attributes if getattr(n.value, "id", 0) == own}
 
 
 def _replaced(call: ast.Call, modules: dict[str, str]) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.cause import DEFAULTS, Cause, CauseKind
 from pytest_bayesloc.ranking.evidence.provenance import line_that_writes, mentions
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def pollution(
     name = next(iter(changes), "")
     unit = next(_test_code(sources, found.after[-1]), None)
     line = _line(unit, name, found) if unit is not None else 0
+    owner = _with_default(sources, name)
     at = f" ({unit.location.file}:{line})" if unit is not None else ""
     text = f"{victim} fails after {polluter}{at}{others}"
     if changes:
@@ -50,6 +51,7 @@ def pollution(
         text += f" and {len(changes) - 1} more" if len(changes) > 1 else ""
     elif found.state:
         text += f", which leaves {next(iter(found.state))} changed"
+    unit, line = (owner, owner.location.start_line) if owner is not None else (unit, line)
     return Cause(
         kind=CauseKind.POLLUTED,
         text=text,
@@ -166,6 +168,8 @@ def _thing(sources: Sources, name: str, changes: Sequence[Change]) -> str:
     path, before, now = changes[0] if changes else ("", "", "")
     if dotted == FILES:
         return f"the file {path.strip('[]')} behind"
+    if dotted.endswith(DEFAULTS):
+        return f"a default of {dotted.rpartition('.')[0]} changed"
     if " " in dotted and not dotted.startswith(FIXTURE):
         return f"{dotted} changed"
     what = dotted
@@ -179,14 +183,27 @@ def _thing(sources: Sources, name: str, changes: Sequence[Change]) -> str:
     return f"{what} changed" + (f" from {before} to {now}" if is_short else "")
 
 
+def _with_default(sources: Sources, name: str) -> Unit | None:
+    """Return the function whose default is named: calls share it, a mistake in its code."""
+    file, _, dotted = name.partition("::")
+    source = sources.map(file) if dotted.endswith(DEFAULTS) else None
+    units = source.units if source is not None else ()
+    owner = f".{dotted.rpartition('.')[0]}"
+    return next((u for u in units if owner.endswith(f".{u.location.qualname}")), None)
+
+
+_CWD, _CHDIR = "the working directory", "change it by monkeypatch.chdir"
+
+
 def _advice(name: str, polluter: str) -> str:
     plain = _plain(name)
+    if plain.endswith(DEFAULTS):
+        return f"have {plain.split('.')[-2]} take None, and make the value in its body"
     if name.partition("::")[2].startswith(FIXTURE):
         return f"have each test get a {plain} of its own (a fixture of scope function), or a copy"
-    if plain.startswith("os.environ"):
-        return f"set it by monkeypatch.setenv in {polluter}: pytest then puts it back"
-    if plain == "the working directory":
-        return f"change it by monkeypatch.chdir in {polluter}: pytest then puts it back"
+    for start, way in (("os.environ", "set it by monkeypatch.setenv"), (_CWD, _CHDIR)):
+        if plain.startswith(start):
+            return f"{way} in {polluter}: pytest then puts it back"
     if plain == FILES:
         return f"have {polluter} write below tmp_path, or remove what it wrote"
     if " " in plain:
@@ -255,6 +272,8 @@ def is_import(sources: Sources, name: str) -> bool:
     source = sources.map(file) if file else None
     body = [] if source is None else [*ast.walk(source.module.node)]
     imported = [alias for node in body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    if dotted.endswith(DEFAULTS):
+        dotted = dotted.rpartition(".")[0]
     return dotted.rpartition(".")[2] in {alias.asname or alias.name for alias in imported}
 
 

@@ -82,6 +82,13 @@ KEYWORDS = {
     "cmp": ("", "Python 3"),
     "msg": ("pytest", "pytest 8"),
 }
+#: By a part of a message: what older versions did, and the version of Python that refuses it.
+REFUSED = {
+    "Population must be a sequence": ("random.sample of a set", "3.11"),
+    "Passing coroutines is forbidden": ("asyncio.wait of coroutines", "3.11"),
+    "invalid mode: 'rU'": ("the mode U of open", "3.11"),
+    "global flags not at the start of the expression": ("re with flags inside a pattern", "3.11"),
+}
 
 
 class Version(NamedTuple):
@@ -110,6 +117,9 @@ def other_version(message: str, line: str) -> Version | None:
         owner, version = KEYWORDS.get(keyword, ("-", ""))
         if owner in f"{called} {line}":
             return Version(keyword, f"{called} takes no {keyword}= since {version}")
+    for part, (name, version) in REFUSED.items():
+        if part in message:
+            return Version(name, f"{name} is refused since Python {version}")
     return None
 
 

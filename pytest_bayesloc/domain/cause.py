@@ -49,6 +49,9 @@ ENVIRONMENT = frozenset(
     }
 )
 
+#: At the end of the name of a value that calls share: a mistake in the code of its function.
+DEFAULTS = ("__defaults__", "__kwdefaults__")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
@@ -76,7 +79,8 @@ class Cause:
     @property
     def is_repairable(self) -> bool:
         """Whether an edit of the code that the tests execute may remove it."""
-        return self.kind in {CauseKind.NEVER_AWAITED, CauseKind.VERSION}
+        in_code = self.kind in {CauseKind.NEVER_AWAITED, CauseKind.VERSION}
+        return in_code or self.state.endswith(DEFAULTS)
 
     @property
     def key(self) -> tuple[object, ...]:

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pytest_bayesloc.domain.inspection import Reader, Rerun
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.rerun.pool import Pool
 
 
-DEFAULTS = ("__defaults__", "__kwdefaults__")  # a default that calls share: a mistake in code
 MAX_TESTS = 3  # of a group that are explained: what spoils one mostly spoils the others
 #: Folders of tools, in which no test leaves anything.
 _NO_DATA = frozenset({".git", ".pytest_cache", "__pycache__", ".bayesloc", ".venv", "venv"})
@@ -77,7 +77,7 @@ def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
         context.note(str(error))
         return
     case.spoiled = tuple(spoiled for spoiled, _ in found)
-    if found and not case.failing and not found[0][1].state.endswith(DEFAULTS):
+    if found and not case.failing:
         case.cause = found[0][1]
     if not case.failing and case.spoiled:
         case.stop = f"{PASSED.format(len(case.flaky))}: dependent on order"
@@ -278,23 +278,32 @@ def _known(context: Context, file: str, paths: Sequence[str]) -> list[str] | Non
 def left_behind(context: Context, cause: Cause, test: str, limit_s: float) -> Cause | None:
     """Return ``cause`` with the tests of this run that leave its file; it needs some without git.
 
+    A file that none of them makes when it is absent was made by hand: it is no cause.
+
     Raises:
         BayeslocError: If they can't be run again.
     """
     path, deadline = cause.state, monotonic() + limit_s
     file = os.path.relpath(path, os.path.realpath(context.rootdir))
-    earlier = context.recorder.recorded.earlier_tests(test)
-    with closing(open_pool(context, [*earlier, test], {})) as pool:
+    recorded = context.recorder.recorded
+    earlier = recorded.earlier_tests(test)
+    others = [n for n in recorded.verdicts if n != test and n not in {*earlier}]
+    with closing(open_pool(context, [*earlier, test, *others], {})) as pool:
+
+        def without(tests: Sequence[str]) -> tuple[Rerun | None, Sequence[Reader]]:
+            left_s = deadline - monotonic()
+            limit, is_late = max(0.1, left_s), left_s <= 0
+            ended = None if is_late else pool.first.under((ABSENT, path), tests, limit_s=limit)
+            return ended or (None, ())
 
         def fails(some: Sequence[str]) -> bool:
-            left_s = deadline - monotonic()
-            tests, limit = [*some, test], max(0.1, left_s)
-            ended = pool.first.under((ABSENT, path), tests, limit_s=limit) if left_s > 0 else None
-            return ended is not None and ended[0].tests[test].verdict is Verdict.FAIL
+            ended, _ = without([*some, test])
+            return ended is not None and ended.tests[test].verdict is Verdict.FAIL
 
         after = tuple(minimal(earlier, fails)) if earlier and fails(earlier) else ()
+        is_made = bool(after or without([*earlier, test, *others])[1])
     if not after:
-        is_known = _known(context, test.partition("::")[0], [path]) is not None
+        is_known = is_made and _known(context, test.partition("::")[0], [path]) is not None
         return replace(cause, state=file) if is_known else None
     found = SpoiledTest(
         test=test,

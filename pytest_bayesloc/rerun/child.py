@@ -16,7 +16,7 @@ import pytest
 
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
-from pytest_bayesloc.rerun.conditions import SETS, TASKS, TWIN, apply
+from pytest_bayesloc.rerun.conditions import ABSENT, SETS, TASKS, TWIN, Made, apply
 from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
 from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, put_value
 from pytest_bayesloc.rerun.handled import HandledErrors
@@ -210,6 +210,8 @@ class Child:
             return
         if name != SETS:
             apply(name, value)
+            if name == ABSENT:
+                self._recorders["readers"] = Made(value)
             return
         seed, only = value
         name_of = FileNames(str(self._config.rootpath), files).name

@@ -22,6 +22,7 @@ MAX_BESIDE, MAX_BESIDE_BYTES = 200, 16 << 20  # of files beside those that tests
 #: Of files that people edit, and that no C extension writes.
 EDITED = (".cfg", ".ini", ".md", ".py", ".pyi", ".rst", ".toml")
 COLLECTION = ""  # in the place of a test
+WITHOUT = "without "  # before a path, likewise
 PASSED, OUTSIDE = 0, -1  # in the place of a line
 
 
@@ -150,7 +151,7 @@ class Effects:
         """Return what stands for a test, and may remove ``path``; empty where nothing is kept."""
         if self._aside is None:
             return ""
-        name = f"without {path}"
+        name = f"{WITHOUT}{path}"
         self._changes[name].add((REMOVE, path))
         return name
 
@@ -164,7 +165,9 @@ class Effects:
             if test not in self._left_out:
                 self._left_out.add(test)
                 said = f"{test} {why}" if test else f"collecting tests {why}"
-                self._note(f"No patch is tried with it: {said}. (left-out)")
+                is_path = test.startswith(WITHOUT)
+                what = "No test is run without it" if is_path else "No patch is tried with it"
+                self._note(f"{what}: {said.removeprefix(WITHOUT)}. (left-out)")
 
     def is_over(
         self, messages: Sequence[Message], tests: Sequence[str], *, holds: bool, fresh: bool

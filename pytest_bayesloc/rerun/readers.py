@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import shutil
 import sys
 import threading
 from contextlib import suppress
@@ -36,6 +38,7 @@ _BUILT_IN = {
     ("_thread", "start_joinable_thread"): "threads", ("_locale", "setlocale"): "set-locale",
     ("_locale", "localeconv"): "locale",
     ("_io", "open"): "locale folder", ("io", "open"): "locale folder",
+    ("builtins", "hash"): "hash",
 }  # fmt: skip
 #: By the file of the standard library and the name of a function written in Python.
 _PYTHON = {
@@ -62,6 +65,12 @@ _PATHS = frozenset(
         *("_abc.py", "_local.py", "__init__.py"),  # of pathlib, from Python 3.13 on
     }
 )
+_ELAPSED = frozenset({"monotonic", "perf_counter"})  # which libraries ask for themselves
+#: By the code of a function that gives None: what it looked for, and the parameter with its name.
+_SEARCHES = {
+    shutil.which.__code__: ("program", "cmd"),
+    importlib.util.find_spec.__code__: ("package", "name"),
+}
 _WITH_DEFAULT = frozenset({"get", "setdefault", "pop", "__contains__"})
 _WAITS = frozenset({"join", "wait"})
 MAX_NAMES = 200
@@ -71,8 +80,9 @@ class Readers:
     """Notes the innermost code of the project for each such call, per condition.
 
     Beside them it notes what is asked of the machine: ``variable:NAME``, and ``demand:NAME`` where
-    there is no default, ``program:NAME``, ``found:PATH`` of what is there (real), ``shared`` for a
-    port or for a file that it writes and that other processes may write,
+    there is no default, ``program:NAME``, ``package:NAME`` that ``find_spec`` did not find,
+    ``found:PATH`` of what is there (real), ``shared`` for a port or for a file that it writes and
+    that other processes may write,
     ``file:PATH`` (absolute), ``service:`` where nothing answers, ``folder`` for relative paths,
     ``in-thread`` for what threads beside the first one execute, and ``in-tasks`` for coroutines
     where there are several tasks.
@@ -112,7 +122,8 @@ class Readers:
 
     def _saw(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401 - what it is given
         if event == "c_call":
-            self._note(_BUILT_IN.get((_owner(arg), arg.__name__), ""), frame)
+            asked = _BUILT_IN.get((_owner(arg), arg.__name__), "")
+            self._note(asked, frame, own=arg.__name__ in _ELAPSED)
         elif event == "c_exception" and (_owner(arg), arg.__name__) in _REACHES:
             self._note("service:", frame)
         elif event == "call":
@@ -123,8 +134,9 @@ class Readers:
                 self._note("in-thread", frame, own=True)
             if frame.f_code.co_flags & CO_COROUTINE and self._name_of(frame.f_code.co_filename):
                 self._note_task(frame)
-        elif event == "return" and arg is None and frame.f_code.co_name == "which":
-            self._note(f"program:{frame.f_locals.get('cmd', '')}", frame.f_back)
+        elif event == "return" and arg is None:
+            kind, name = _SEARCHES.get(frame.f_code, ("", ""))
+            self._note(kind and f"{kind}:{frame.f_locals.get(name, '')}", frame.f_back)
 
     def _note_task(self, frame: FrameType) -> None:
         """Note a coroutine function as a task first executes it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -48,6 +49,11 @@ _SIZED: tuple[type, ...] = (dict, list, tuple, *SETS)
 _Cached = type(lru_cache(len))
 _CALLED = (FunctionType, BuiltinFunctionType, type)
 _TOOLS = ("pytest", "_pytest", "pluggy", "coverage", "xdist", "pytest_bayesloc", "py")
+#: What unittest and pytest note in modules and classes of tests, for themselves.
+_BOOKKEEPING = re.compile(
+    r"tearDown_exceptions$|_class_cleanups$|_classSetupFailed$|_moduleSetUpFailed$"
+    r"|_testMethod\w+$|pytestmark$|_pytest|_xunit_|__unittest|@py_"
+)
 _FOLDER = Path.cwd()  # of a server, before a test changes it
 _NO_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "venv"})
 
@@ -199,7 +205,8 @@ def _in_namespace(
     prefix: str, namespace: Mapping[str, object], module: str
 ) -> Iterator[tuple[str, Place]]:
     for name, value in list(namespace.items()):
-        if type(name) is not str or (name.startswith("__") and name.endswith("__")):
+        is_own = type(name) is str and not _BOOKKEEPING.match(name)
+        if not is_own or (name.startswith("__") and name.endswith("__")):
             continue
         yield f"{prefix}.{name}", _in_module(namespace, name)
         if type(value) is FunctionType:
@@ -216,7 +223,8 @@ def _in_namespace(
 
 def _of_class(prefix: str, kind: Any, own: Mapping[str, object]) -> Iterator[tuple[str, Place]]:  # noqa: ANN401
     for name, value in list(own.items()):
-        if type(name) is str and (type(value) in ATOMS or not name.startswith("__")):
+        is_own = type(name) is str and not _BOOKKEEPING.match(name)
+        if is_own and (type(value) in ATOMS or not name.startswith("__")):
             put, drop = partial(type.__setattr__, kind, name), partial(type.__delattr__, kind, name)
             yield f"{prefix}.{name}", Place(value, put, drop)
 

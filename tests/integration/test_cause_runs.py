@@ -99,6 +99,23 @@ def test_file_of_an_earlier_run_is_told_and_stays_as_it_is(projects: Projects) -
     assert rows() == [("Ada",), ("Bo",)] * 2  # of the two runs, and no re-run
 
 
+def test_file_that_no_test_makes_is_none_that_a_run_left_behind(projects: Projects) -> None:
+    files = {
+        "app.py": "def load():\n    with open('local.cfg') as file:\n        return file.read()\n",
+        "test_app.py": "from app import load\n\ndef test_one():\n    try:\n"
+        "        text = load()\n    except FileNotFoundError:\n        text = ''\n"
+        "    assert text == ''\n",
+    }
+    project = projects.make(files)
+    for words in ("init -q", "add -A", "-c user.name=a -c user.email=a@b commit -qm first"):
+        subprocess.run(("git", *words.split()), cwd=project.root, check=True)
+    (project.root / "local.cfg").write_text("by hand", encoding="utf-8")
+
+    (fault,) = project.localize("--bayesloc").faults
+
+    assert fault["cause"] is None
+
+
 def test_file_that_a_test_of_the_same_run_left_is_told_with_that_test(projects: Projects) -> None:
     flaky = PROJECTS["scores-of-a-quiz"]
 

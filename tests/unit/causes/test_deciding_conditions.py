@@ -112,6 +112,48 @@ def test_failure_that_depends_on_the_seed_tells_how_often() -> None:
     )
 
 
+def test_seed_with_which_the_test_ends_in_both_ways_decides_nothing() -> None:
+    turns = cycle([PASSED, FAILED, PASSED, PASSED, FAILED])
+    runner = one_test("random", {}, PASSED)
+    runner.conditions = lambda _: next(turns)
+
+    assert search(runner).decided(has_sets=False) is None
+
+
+def test_seed_of_hash_is_tried_in_processes_of_their_own() -> None:
+    runner, other = one_test("hash", {}), one_test("hash", {}, PASSED)
+
+    found = search(runner, elsewhere=other).decided(has_sets=False)
+
+    assert found is not None
+    assert (found.kind, found.seen) == (CauseKind.HASH_ORDER, "passes where PYTHONHASHSEED=1")
+    assert search(runner).decided(has_sets=False) is None
+
+
+def test_condition_that_was_found_by_chance_is_searched_as_one_of_a_flaky_test() -> None:
+    answers = iter([FAILED] * 12)
+    ends = {("waiting", 20.0): PASSED, ("starting", 0.2): FAILED}
+    runner = one_test("waiting", ends)
+    runner.answer = lambda _patch, _test: next(answers, PASSED)
+    runner.asking = {FAILURE.node_id: {"waiting": [READER], "threads": [READER]}}
+
+    found = search(runner).decided(has_sets=False)
+
+    assert found is not None
+    assert (found.kind, found.condition) == (CauseKind.SLOWNESS, ("starting", 0.2))
+
+
+def test_race_is_told_at_the_function_that_writes_what_threads_share() -> None:
+    code = "def start():\n    run(book)\n\n\ndef book(plan):\n    plan.free -= 1\n"
+    readers = [("app.py", 2, 1, "start"), ("app.py", 5, 5, "book")]
+    found = Decided(kind=CauseKind.RACE, seen="fails", readers=readers)
+
+    cause = told(found, FAILURE.node_id, TextSources({"app.py": code}), "pytest")
+
+    assert cause.location is not None
+    assert cause.location.qualname == "book"
+
+
 def test_race_is_the_function_whose_delay_makes_the_test_fail_even_if_waits_are_long() -> None:
     slow: dict[Any, TestRun] = {("delaying", (1, "find", "app.py")): FAILED}
     race = {**slow, ("delaying", (1, "find", "app.py", 20.0)): FAILED}

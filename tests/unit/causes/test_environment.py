@@ -171,6 +171,11 @@ def test_service_that_does_not_answer_is_told_unless_the_project_has_the_server(
             "Lock.__init__() got an unexpected keyword argument 'loop'",
             "loop",
         ),
+        (
+            "sample(set(a), 2)",
+            "Population must be a sequence.  For dicts or sets, use sorted(d).",
+            "random.sample of a set",
+        ),
         ("app.run(loop=1)", "run() got an unexpected keyword argument 'loop'", ""),
         ("json.dump_s(1)", "module 'json' has no attribute 'dump_s'", ""),
     ],
@@ -179,6 +184,18 @@ def test_name_of_another_version_is_told(code: str, message: str, name: str) -> 
     cause = cause_of(f"{code}\n", at=code, kind="AttributeError", message=message)
 
     assert (cause.state if cause is not None else "") == name
+
+
+@pytest.mark.parametrize(
+    ("asked", "state"),
+    [("os.getenv('SHOP_URL')", "SHOP_URL"), ("os.getenv('SHOP_URL', '')", ""), ("ask()", "")],
+)
+def test_variable_whose_lack_raises_an_error_of_the_code_is_named(asked: str, state: str) -> None:
+    code = f"import os\ndef url():\n    found = {asked}\n    if not found:\n        raise NoUrl\n"
+
+    cause = cause_of(code, at="raise NoUrl", kind="NoUrl", message="")
+
+    assert (cause.state if cause is not None else "") == state
 
 
 READER = ("app.py", 3, 2, "find")
@@ -191,6 +208,8 @@ READER = ("app.py", 3, 2, "find")
         ("program:dot", ("program:dot",), False, ""),
         ("program:dot", ("program:dot",), True, "dot"),
         ("program:sh", (), False, ""),
+        ("package:redis.asyncio", (), False, "redis"),
+        ("package:json", (), False, ""),
         ("demand:SHOP_KEY", (), False, "SHOP_KEY"),
         ("variable:SHOP_KEY", (), False, ""),
         ("file:/etc/shop.conf", (), False, "/etc/shop.conf"),

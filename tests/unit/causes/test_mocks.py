@@ -104,3 +104,29 @@ def test_coroutine_in_the_place_of_a_value_is_one_that_is_not_awaited() -> None:
 
     assert cause is not None
     assert cause.state == "state"
+
+
+@pytest.mark.parametrize(
+    ("test", "is_wrong"),
+    [
+        ("smtp.return_value.send.call_count", True),
+        ("smtp.return_value.__enter__.return_value.send.call_count", False),
+        ("smtp.return_value.quit.call_count", False),
+    ],
+)
+def test_return_value_of_what_the_code_enters_is_another_mock(test: str, is_wrong: bool) -> None:
+    code = "def post(x):\n    with smtplib.SMTP(x) as server:\n        server.send(x)\n"
+    sources = TextSources(
+        {
+            "app.py": code,
+            "test_app.py": f"@patch('app.smtplib.SMTP')\ndef test_one(smtp):\n    assert {test}\n",
+        }
+    )
+    where = sources.place("test_app.py", "test_one")
+    failure = failure_at(
+        sources.frame("test_app.py", "assert"), kind="E", message="", tests=(where,)
+    )
+
+    cause = MockCauses(sources).cause_of(failure, [sources.place("app.py", "post")])
+
+    assert (cause is not None and cause.kind is CauseKind.MOCK) == is_wrong

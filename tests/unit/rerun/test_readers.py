@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 import datetime
+import importlib.util
 import os
 import random
 import time
@@ -41,9 +43,19 @@ def nearby() -> object:
     return Path("shop.conf").exists()
 
 
+def package() -> object:
+    return importlib.util.find_spec("no_such_package")
+
+
+def hashed() -> object:
+    return hash(("a", "b"))
+
+
 @pytest.mark.parametrize(
     ("call", "condition"),
     [
+        (package, "package:no_such_package"),
+        (hashed, "hash"),
         (clock, "clock"),
         (clock, "time-zone"),
         (chance, "random"),
@@ -86,3 +98,14 @@ def test_nothing_is_noted_after_its_end() -> None:
     clock()
 
     assert "clock" not in readers.stop()
+
+
+def test_clock_that_a_library_reads_for_itself_is_no_wait_of_the_code() -> None:
+    readers = Readers(lambda file: OWN if file == __file__ else "")
+    loop = asyncio.new_event_loop()
+
+    readers.start()
+    loop.time()
+    loop.close()
+
+    assert "waiting" not in readers.stop()

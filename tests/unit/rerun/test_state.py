@@ -97,3 +97,16 @@ def test_environment_is_shared_state(monkeypatch: pytest.MonkeyPatch) -> None:
     assert changed(lambda: monkeypatch.setenv("SHOP_CURRENCY", "USD")) == [
         "::os.environ['SHOP_CURRENCY']"
     ]
+
+
+def test_what_unittest_notes_for_itself_is_no_state(module: ModuleType) -> None:
+    class Case:
+        __module__ = "shop_state"
+
+    vars(module)["Case"] = Case
+
+    def noted() -> None:
+        Case.tearDown_exceptions = []  # type: ignore[attr-defined]
+        vars(module)["pytestmark"] = 1
+
+    assert changed(noted) == []
