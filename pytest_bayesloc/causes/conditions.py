@@ -10,6 +10,7 @@ import os
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -59,6 +60,15 @@ FOUND, MAX_LEFT = "found:", 5  # paths that code finds, and that are tried witho
 MAX_TURNS_S = 2.0  # of a re-run: tasks that wait for each other never end in turn
 TIME = "%A, %d %B %Y, %H:%M"
 _USUAL = re.compile(r"(?:PATH|HOME|PWD|USER|SHELL|TERM|TMPDIR|TZ|LANG|LC_\w+|PYTHON\w*|PYTEST\w*)$")
+
+#: Conditions with their values, and a sentence on each value, that need nothing else.
+_SIMPLE: Sequence[tuple[str, Sequence[object], CauseKind, str]] = (
+    ("listing", ("sorted", "reversed"), CauseKind.LISTING_ORDER, "the entries of folders come {}"),
+    # A server gives ``random`` the same seed in each re-run: others may end otherwise.
+    ("random", range(1, N_SEEDS), CauseKind.RANDOM, "the seed of random is {}"),
+    ("waiting", (LONGER,), CauseKind.SLOWNESS, "waits take {:g} times as long"),
+)
+_ENDS = {Verdict.PASS: "passes", Verdict.FAIL: "fails"}
 
 Condition: TypeAlias = "tuple[str, object]"
 
@@ -166,15 +176,11 @@ class ConditionSearch:
     # -- of a steady failure
 
     def _of_steady(self) -> Iterator[Callable[[], Decided | None]]:
-        yield from (
-            self._without_file,
-            self._other_clock,
-            self._other_zone,
-            self._other_listing,
-            self._other_folder,
-        )
-        yield from (self._other_variable, self._other_seed, self._longer_waits, self._other_locale)
-        yield from (self._other_start, self._in_turn)
+        yield from (self._without_file, self._other_clock, self._other_zone)
+        yield from (partial(self._passing, *way) for way in _SIMPLE[:1])
+        yield from (self._other_folder, self._other_variable)
+        yield from (partial(self._passing, *way) for way in _SIMPLE[1:])
+        yield from (self._other_locale, self._other_start, self._in_turn)
 
     def _without_file(self) -> Decided | None:
         paths = [name.removeprefix(FOUND) for name in self.readers if name.startswith(FOUND)]
@@ -192,16 +198,12 @@ class ConditionSearch:
 
     def _other_start(self) -> Decided | None:
         """Return the clock with which modules must be imported, in processes of their own."""
-        for later_s in IMPORT_OFFSETS if self._around.clocks else ():
-            if self.left_s() <= 0:
-                break
-            condition = ("clock", later_s)
+        clocks = self._around.clocks
+        for condition in [("clock", later_s) for later_s in IMPORT_OFFSETS if clocks]:
             seen = self._times(condition).replace("passes", "passes if it is imported")
-            readers, kind = self._around.clocks, CauseKind.CLOCK
-            if found := self._in_others(
-                {}, later_s, Decided(kind=kind, seen=seen, readers=readers)
-            ):
-                return replace(found, condition=condition)
+            found = Decided(kind=CauseKind.CLOCK, seen=seen, condition=condition, readers=clocks)
+            if self._ends_in_others({}, Verdict.PASS, condition[1]):
+                return found
         return None
 
     def _times(self, condition: Condition | None) -> str:
@@ -218,37 +220,20 @@ class ConditionSearch:
             found = self._in_environment({"TZ": zones[0]}, CauseKind.TIME_ZONE, "time-zone")
         return found
 
-    def _other_listing(self) -> Decided | None:
-        orders = ("sorted", "reversed")
-        words = "the entries of folders come {}"
-        return self._passing("listing", orders, CauseKind.LISTING_ORDER, words)
-
     def _other_folder(self) -> Decided | None:
-        if self._around.folder == self._around.rootdir:
-            return None
-        folders, kind = (self._around.rootdir,), CauseKind.WORKING_DIRECTORY
+        root, kind = self._around.rootdir, CauseKind.WORKING_DIRECTORY
         words, readers = "tests start in the project's folder", self.readers.get("folder", ())
+        folders = () if self._around.folder == root else (root,)
         return self._passing("folder", folders, kind, words, readers)
 
     def _other_variable(self) -> Decided | None:
         words, kind = "{} is not set", CauseKind.VARIABLE
         for asked, readers in self.readers.items():
             name = asked.removeprefix("variable:")
-            is_set = name != asked and name in self._around.variables
-            if not is_set or _USUAL.match(name):
-                continue
-            if found := self._passing("variable", (name,), kind, words, readers):
+            is_set = name != asked and name in self._around.variables and not _USUAL.match(name)
+            if is_set and (found := self._passing("variable", (name,), kind, words, readers)):
                 return found
         return None
-
-    def _other_seed(self) -> Decided | None:
-        """A server gives ``random`` the same seed in each re-run: others may end otherwise."""
-        seeds = range(1, N_SEEDS)
-        return self._passing("random", seeds, CauseKind.RANDOM, "the seed of random is {}")
-
-    def _longer_waits(self) -> Decided | None:
-        words = "waits take {:g} times as long"
-        return self._passing("waiting", (LONGER,), CauseKind.SLOWNESS, words)
 
     def _other_locale(self) -> Decided | None:
         names = ("LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LANG")
@@ -256,29 +241,28 @@ class ConditionSearch:
         is_usual = all(self._around.variables.get(name, "") in plain for name in names)
         if is_usual and self._around.encoding.lower().replace("-", "") == "utf8":
             return None
-        usual = {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
         name = "set-locale" if "set-locale" in self.readers else "locale"
-        return self._in_environment(usual, CauseKind.LOCALE, name)
+        return self._in_environment(
+            {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}, CauseKind.LOCALE, name
+        )
 
     def _in_environment(
         self, variables: Mapping[str, str], kind: CauseKind, reader: str
     ) -> Decided | None:
         said = " and ".join(f"{name}={value}" for name, value in variables.items())
-        readers = self.readers.get(reader, ())
-        found = Decided(kind=kind, seen=f"passes where {said}", readers=readers)
-        return self._in_others(variables, 0.0, found)
+        found = Decided(
+            kind=kind, seen=f"passes where {said}", readers=self.readers.get(reader, ())
+        )
+        return found if self._ends_in_others(variables, Verdict.PASS) else None
 
-    def _in_others(
-        self,
-        variables: Mapping[str, str],
-        later_s: float,
-        found: Decided,
-        wanted: Verdict = Verdict.PASS,
-    ) -> Decided | None:
-        """Return ``found`` if the test ends as ``wanted`` in other processes."""
+    def _ends_in_others(
+        self, variables: Mapping[str, str], wanted: Verdict, later_s: float = 0.0
+    ) -> bool:
+        """Say whether the test ends as ``wanted`` in other processes."""
+        if self.left_s() <= 0:
+            return False
         with self._around.elsewhere(variables, later_s) as runner:
-            ends = (self._run(runner).verdict is wanted for _ in range(N_AGREEING))
-            return found if all(ends) else None
+            return all(self._run(runner).verdict is wanted for _ in range(N_AGREEING))
 
     def _passing(
         self,
@@ -294,7 +278,7 @@ class ConditionSearch:
         """
         readers = self.readers.get(name) if readers is None else readers
         for value in values if readers is not None else ():
-            if all(self._end_of((name, value)) is Verdict.PASS for _ in range(N_AGREEING)):
+            if self._passes((name, value)):
                 seen, condition = f"passes if {words.format(value)}", (name, value)
                 return Decided(kind=kind, seen=seen, condition=condition, readers=readers or ())
         return None
@@ -332,13 +316,8 @@ class ConditionSearch:
         return None
 
     def _of_flaky(self) -> Iterator[Callable[[], Decided | None]]:
-        yield from (
-            self._failing_seed,
-            self._failing_twin,
-            self._failing_wait,
-            self._failing_delay,
-        )
-        yield from (self._failing_await, self._failing_switch)
+        yield from (self._failing_seed, self._failing_twin, self._failing_wait)
+        yield from (self._failing_delay, self._failing_await, self._failing_switch)
 
     def _failing_seed(self) -> Decided | None:
         readers = self.readers.get("random")
@@ -378,13 +357,11 @@ class ConditionSearch:
             (("starting", LATE_S), f"threads start {LATE_S:g} s late"),
             (("waiting", SHORTER), f"waits take {SHORTER:g} of their time"),
         ):
-            if all(self._fails(self._under(condition)) for _ in range(N_AGREEING)) and all(
-                self._end_of(("waiting", LONGER)) is Verdict.PASS for _ in range(N_AGREEING)
-            ):
+            fails = (self._fails(self._under(condition)) for _ in range(N_AGREEING))
+            if all(fails) and self._passes(("waiting", LONGER)):
                 seen = f"fails each time if {words}, and passes if waits take longer"
-                return Decided(
-                    kind=CauseKind.SLOWNESS, seen=seen, condition=condition, readers=readers
-                )
+                kind = CauseKind.SLOWNESS
+                return Decided(kind=kind, seen=seen, condition=condition, readers=readers)
         return None
 
     def _failing_delay(self) -> Decided | None:
@@ -392,17 +369,14 @@ class ConditionSearch:
 
         A test that waits too short a time would pass if it waited longer: it is none of these.
         """
-        in_threads = self.readers.get("in-thread", ())
-        places = {(file, first, name): line for file, line, first, name in in_threads}
-        for (file, first, name), line in list(places.items())[:MAX_DELAYED]:
+        in_threads = {(r[0], *r[2:]): r for r in self.readers.get("in-thread", ())}
+        for reader in list(in_threads.values())[:MAX_DELAYED]:
+            file, _, first, name = reader
             delayed = ("delaying", (first, name, file))
             if self._often(delayed) and self._often(("delaying", (first, name, file, LONGER))):
-                return Decided(
-                    kind=CauseKind.RACE,
-                    seen="fails nearly each time if this code takes longer",
-                    condition=delayed,
-                    readers=[(file, line, first, name)],
-                )
+                seen, places = "fails nearly each time if this code takes longer", [reader]
+                kind = CauseKind.RACE
+                return Decided(kind=kind, seen=seen, condition=delayed, readers=places)
         return None
 
     def _often(self, condition: Condition) -> bool:
@@ -411,8 +385,7 @@ class ConditionSearch:
         return n_failed >= N_DELAYED - 1
 
     def _failing_switch(self) -> Decided | None:
-        readers = self.readers.get("threads")
-        if readers is None:
+        if "threads" not in self.readers:
             return None
         often, seldom = (
             sum(self._fails(self._under(("switching", s))) for _ in range(N_RACES))
@@ -424,18 +397,23 @@ class ConditionSearch:
             f"fails in {often} of {N_RACES} runs in which threads are switched often, "
             f"and in {seldom} of {N_RACES} in which they hardly are"
         )
-        readers = [*self.readers.get("in-thread", ()), *readers]
-        return Decided(kind=CauseKind.RACE, seen=seen, readers=readers)
+        return Decided(kind=CauseKind.RACE, seen=seen, readers=self._in_threads)
+
+    @property
+    def _in_threads(self) -> Sequence[Reader]:
+        """What threads execute, then who starts them."""
+        return [r for name in ("in-thread", "threads") for r in self.readers.get(name, ())]
 
     def _by_chance(self) -> Decided | None:
         n_failed = sum(self._fails(self._plain()) for _ in range(N_RACES))
         if not 0 < n_failed < N_RACES:
             return None
         seen = f"fails in {n_failed} of {N_RACES} runs of the same code"
-        for name, kind in (("threads", CauseKind.RACE), ("random", CauseKind.RANDOM)):
-            if readers := self.readers.get(name):
-                return Decided(kind=kind, seen=seen, readers=readers)
-        return Decided(kind=CauseKind.CHANCE, seen=seen)
+        if "threads" in self.readers:
+            return Decided(kind=CauseKind.RACE, seen=seen, readers=self._in_threads)
+        readers = self.readers.get("random", ())
+        kind = CauseKind.RANDOM if readers else CauseKind.CHANCE
+        return Decided(kind=kind, seen=seen, readers=readers)
 
     # -- of both
 
@@ -453,12 +431,8 @@ class ConditionSearch:
             others = {end for end in ends.values() if end is not wanted}
             if ends[seed] is wanted and (others or wanted is Verdict.PASS):
                 alone = [r for r in readers if self._end_of(("sets", (seed, r[:2]))) is wanted]
-                says = "passes" if wanted is Verdict.PASS else "fails"
-                return Decided(
-                    kind=CauseKind.HASH_ORDER,
-                    seen=f"{says} with another order of a set, which differs from run to run",
-                    readers=alone or readers,
-                )
+                seen = f"{_ENDS[wanted]} with another order of a set, which differs from run to run"
+                return Decided(kind=CauseKind.HASH_ORDER, seen=seen, readers=alone or readers)
         return None
 
     def _other_hash(self, wanted: Verdict) -> Decided | None:
@@ -468,16 +442,11 @@ class ConditionSearch:
         """
         if any(self._plain().verdict is wanted for _ in range(N_AGREEING)):
             return None
-        says = "passes" if wanted is Verdict.PASS else "fails"
-        for seed in HASH_SEEDS if self.left_s() > 0 else ():
-            found = Decided(
-                kind=CauseKind.HASH_ORDER,
-                seen=f"{says} where PYTHONHASHSEED={seed}",
-                condition=(HASH, seed),
-                readers=self.readers[HASH],
-            )
-            if self._in_others({"PYTHONHASHSEED": seed}, 0.0, found, wanted):
-                return found
+        readers, kind = self.readers[HASH], CauseKind.HASH_ORDER
+        for seed in HASH_SEEDS:
+            if self._ends_in_others({"PYTHONHASHSEED": seed}, wanted):
+                seen = f"{_ENDS[wanted]} where PYTHONHASHSEED={seed}"
+                return Decided(kind=kind, seen=seen, condition=(HASH, seed), readers=readers)
         return None
 
     def _plain(self) -> TestRun:
@@ -491,13 +460,16 @@ class ConditionSearch:
             return TestRun(verdict=Verdict.NOT_RUN)
         limit_s = min(limit_s, self._limit_s())
         found = self._runner.under(condition, [self._test], limit_s=limit_s)
-        if found is None:
+        if found is None:  # no process can be forked
             return TestRun(verdict=Verdict.NOT_RUN)
         rerun, self._read_order = found
         return rerun.tests[self._test]
 
     def _end_of(self, condition: Condition, limit_s: float = inf) -> Verdict:
         return self._under(condition, limit_s).verdict
+
+    def _passes(self, condition: Condition) -> bool:
+        return all(self._end_of(condition) is Verdict.PASS for _ in range(N_AGREEING))
 
     def _fails(self, run: TestRun) -> bool:
         return is_same(run, self._failure)
@@ -520,8 +492,8 @@ def _tasks(slow: Sequence[Reader], in_turn: Sequence[Reader]) -> Condition:
     return TASKS, tuple(tuple((file, n, name) for file, _, n, name in part) for part in parts)
 
 
-#: Per kind: what the code at the place does, and what to do about it.
-_WORDS: Mapping[CauseKind, tuple[str, str]] = {
+#: Per kind, or condition: what the code at the place does, and what to do about it.
+_WORDS: Mapping[str, tuple[str, str]] = {
     CauseKind.CLOCK: (
         "{} reads the clock",
         "give the code the time as an argument, or freeze it in the test (freezegun, time-machine)",
@@ -567,6 +539,15 @@ _WORDS: Mapping[CauseKind, tuple[str, str]] = {
         "sort what comes from it",
     ),
     CauseKind.CHANCE: ("its outcome changes from run to run", ""),
+    TWIN: (
+        "{} uses a file or port that two workers of pytest-xdist use at once",
+        "take a port that is free (port 0) and files below tmp_path, or mark the tests by "
+        "xdist_group and run them with --dist loadgroup",
+    ),
+    HASH: (
+        "{} depends on hash(), which differs from process to process",
+        "use what stays the same, as of hashlib or zlib.crc32",
+    ),
 }
 
 
@@ -581,7 +562,8 @@ def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
     """
     location, line = _place(found, sources)
     is_named = found.kind in {CauseKind.VARIABLE, CauseKind.LEFT_BEHIND}
-    does, advice = _WORDS[found.kind]
+    name = found.condition[0] if found.condition is not None else ""
+    does, advice = _WORDS.get(name) or _WORDS[found.kind]
     if stale := stale_place(found, sources):
         location, read = stale
         line, name = read.line, read.name
@@ -590,13 +572,6 @@ def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
         does = f"a race between tasks: {{}} reads {name} before an await and writes by it after "
         does += f"(line {read.written}), and another task writes it meanwhile"
         advice = "hold an asyncio.Lock from the read to the write, or read it again after the await"
-    if found.condition is not None and found.condition[0] == TWIN:
-        does = "{} uses a file or port that two workers of pytest-xdist use at once"
-        advice = "take a port that is free (port 0) and files below tmp_path, or mark the tests "
-        advice += "by xdist_group and run them with --dist loadgroup"
-    if found.condition is not None and found.condition[0] == HASH:
-        does = "{} depends on hash(), which differs from process to process"
-        advice = "use what stays the same, as of hashlib or zlib.crc32"
     who = "the code" if location is None else f"{location.qualname} ({location.file}:{line})"
     if location is not None and location.qualname == MODULE:
         who = f"the body of {location.file} (line {line})"

@@ -75,18 +75,7 @@ _SERVES = re.compile(r"\b(?:HTTPServer|TCPServer|UDPServer|start_server|create_s
 _NOT_FOUND = re.compile(r"(?:^|[\s:'\"])([\w.+-]+): (?:command )?not found")
 #: Packages whose names are like those of modules that everybody has.
 KNOWN = frozenset(
-    [
-        "ujson",
-        "simplejson",
-        "orjson",
-        "rjson",
-        "toml",
-        "tomli",
-        "cython",
-        "httpx",
-        "aiohttp",
-        "urllib3",
-    ]
+    "aiohttp cython httpx orjson rjson simplejson toml tomli ujson urllib3".split()  # noqa: SIM905
 )
 _STARTS = ("subprocess.py", "base_events.py")  # of the standard library
 _FILE_ERRORS = frozenset({"FileNotFoundError", "NotADirectoryError", "OSError", "PermissionError"})
