@@ -38,8 +38,9 @@ WORDS = re.compile(
     r"\b(?:now|today|utcnow|time|localtime|gmtime|strftime|fromtimestamp|astimezone|mktime"
     r"|random|shuffle|sample|choices?|randint|uniform|uuid4|secrets|listdir|scandir|iterdir|r?glob"
     r"|walk|subprocess|which|Popen|connect|urlopen|HTTPS?Connection|requests|exists|read|open"
-    r"|read_text|write_text|Path|mkdir|makedirs|touch|sqlite3|isfile|isdir|is_file|is_dir|environ|getenv|locale|sleep|wait|wait_for|timeout|join"
-    r"|find_spec|hash|Thread|submit|create_task|ensure_future|gather|as_completed|ThreadPoolExecutor)\b"
+    r"|(?:read|write)_text|Path|mkdir|makedirs|touch|sqlite3|is_?(?:file|dir)|environ|getenv"
+    r"|locale|sleep|wait|wait_for|timeout|join|find_spec|hash|Thread|submit|create_task"
+    r"|ensure_future|gather|as_completed|ThreadPoolExecutor)\b"
 )
 HASH, HASH_SEEDS = "hash", ("1", "2", "3", "4", "5")
 DAY_S = 86_400.0
@@ -63,10 +64,15 @@ _USUAL = re.compile(r"(?:PATH|HOME|PWD|USER|SHELL|TERM|TMPDIR|TZ|LANG|LC_\w+|PYT
 
 #: Conditions with their values, and a sentence on each value, that need nothing else.
 _SIMPLE: Sequence[tuple[str, Sequence[object], CauseKind, str]] = (
-    ("listing", ("sorted", "reversed"), CauseKind.LISTING_ORDER, "the entries of folders come {}"),
+    (
+        "listing",
+        ("sorted", "reversed"),
+        CauseKind.LISTING_ORDER,
+        "if the entries of folders come {}",
+    ),
     # A server gives ``random`` the same seed in each re-run: others may end otherwise.
-    ("random", range(1, N_SEEDS), CauseKind.RANDOM, "the seed of random is {}"),
-    ("waiting", (LONGER,), CauseKind.SLOWNESS, "waits take {:g} times as long"),
+    ("random", range(1, N_SEEDS), CauseKind.RANDOM, "if the seed of random is {}"),
+    ("waiting", (LONGER,), CauseKind.SLOWNESS, "if waits take {:g} times as long"),
 )
 _ENDS = {Verdict.PASS: "passes", Verdict.FAIL: "fails"}
 
@@ -177,9 +183,8 @@ class ConditionSearch:
 
     def _of_steady(self) -> Iterator[Callable[[], Decided | None]]:
         yield from (self._without_file, self._other_clock, self._other_zone)
-        yield from (partial(self._passing, *way) for way in _SIMPLE[:1])
         yield from (self._other_folder, self._other_variable)
-        yield from (partial(self._passing, *way) for way in _SIMPLE[1:])
+        yield from (partial(self._passing, *way) for way in _SIMPLE)
         yield from (self._other_locale, self._other_start, self._in_turn)
 
     def _without_file(self) -> Decided | None:
@@ -189,7 +194,7 @@ class ConditionSearch:
             words = f"without {os.path.relpath(path, self._around.rootdir)}"
             readers, kind = self.readers[FOUND + path], CauseKind.LEFT_BEHIND
             if found := self._passing(ABSENT, (path,), kind, words, readers):
-                return replace(found, seen=f"passes {words}")
+                return found
         return None
 
     def _other_clock(self) -> Decided | None:
@@ -215,19 +220,19 @@ class ConditionSearch:
     def _other_zone(self) -> Decided | None:
         current = self._around.variables.get("TZ", "")
         zones = [zone for zone in ZONES if zone != current]
-        found = self._passing("time-zone", zones, CauseKind.TIME_ZONE, "TZ is {}")
+        found = self._passing("time-zone", zones, CauseKind.TIME_ZONE, "if TZ is {}")
         if found is None and "time-zone" in self.readers:
-            found = self._in_environment({"TZ": zones[0]}, CauseKind.TIME_ZONE, "time-zone")
+            found = self._in_environment(CauseKind.TIME_ZONE, "time-zone", TZ=zones[0])
         return found
 
     def _other_folder(self) -> Decided | None:
         root, kind = self._around.rootdir, CauseKind.WORKING_DIRECTORY
-        words, readers = "tests start in the project's folder", self.readers.get("folder", ())
+        words, readers = "if tests start in the project's folder", self.readers.get("folder", ())
         folders = () if self._around.folder == root else (root,)
         return self._passing("folder", folders, kind, words, readers)
 
     def _other_variable(self) -> Decided | None:
-        words, kind = "{} is not set", CauseKind.VARIABLE
+        words, kind = "if {} is not set", CauseKind.VARIABLE
         for asked, readers in self.readers.items():
             name = asked.removeprefix("variable:")
             is_set = name != asked and name in self._around.variables and not _USUAL.match(name)
@@ -242,17 +247,11 @@ class ConditionSearch:
         if is_usual and self._around.encoding.lower().replace("-", "") == "utf8":
             return None
         name = "set-locale" if "set-locale" in self.readers else "locale"
-        return self._in_environment(
-            {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}, CauseKind.LOCALE, name
-        )
+        return self._in_environment(CauseKind.LOCALE, name, LC_ALL="C.UTF-8", PYTHONUTF8="1")
 
-    def _in_environment(
-        self, variables: Mapping[str, str], kind: CauseKind, reader: str
-    ) -> Decided | None:
-        said = " and ".join(f"{name}={value}" for name, value in variables.items())
-        found = Decided(
-            kind=kind, seen=f"passes where {said}", readers=self.readers.get(reader, ())
-        )
+    def _in_environment(self, kind: CauseKind, reader: str, **variables: str) -> Decided | None:
+        seen = "passes where " + " and ".join(f"{n}={value}" for n, value in variables.items())
+        found = Decided(kind=kind, seen=seen, readers=self.readers.get(reader, ()))
         return found if self._ends_in_others(variables, Verdict.PASS) else None
 
     def _ends_in_others(
@@ -279,7 +278,7 @@ class ConditionSearch:
         readers = self.readers.get(name) if readers is None else readers
         for value in values if readers is not None else ():
             if self._passes((name, value)):
-                seen, condition = f"passes if {words.format(value)}", (name, value)
+                seen, condition = f"passes {words.format(value)}", (name, value)
                 return Decided(kind=kind, seen=seen, condition=condition, readers=readers or ())
         return None
 
@@ -357,8 +356,8 @@ class ConditionSearch:
             (("starting", LATE_S), f"threads start {LATE_S:g} s late"),
             (("waiting", SHORTER), f"waits take {SHORTER:g} of their time"),
         ):
-            fails = (self._fails(self._under(condition)) for _ in range(N_AGREEING))
-            if all(fails) and self._passes(("waiting", LONGER)):
+            n_failed = self._n_failed(condition, N_AGREEING)
+            if n_failed == N_AGREEING and self._passes(("waiting", LONGER)):
                 seen = f"fails each time if {words}, and passes if waits take longer"
                 kind = CauseKind.SLOWNESS
                 return Decided(kind=kind, seen=seen, condition=condition, readers=readers)
@@ -381,16 +380,16 @@ class ConditionSearch:
 
     def _often(self, condition: Condition) -> bool:
         """Say whether the test fails under a condition in nearly each of some runs."""
-        n_failed = sum(self._fails(self._under(condition)) for _ in range(N_DELAYED))
-        return n_failed >= N_DELAYED - 1
+        return self._n_failed(condition, N_DELAYED) >= N_DELAYED - 1
+
+    def _n_failed(self, condition: Condition, n: int) -> int:
+        return sum(self._fails(self._under(condition)) for _ in range(n))
 
     def _failing_switch(self) -> Decided | None:
         if "threads" not in self.readers:
             return None
-        often, seldom = (
-            sum(self._fails(self._under(("switching", s))) for _ in range(N_RACES))
-            for s in (FREQUENT_S, RARE_S)
-        )
+        often = self._n_failed(("switching", FREQUENT_S), N_RACES)
+        seldom = self._n_failed(("switching", RARE_S), N_RACES)
         if often < 3 or often - seldom < N_RACES / 3:  # by chance less than once in 100
             return None
         seen = (

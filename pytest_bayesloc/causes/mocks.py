@@ -125,22 +125,20 @@ class MockCauses:
         """
         nodes = [n for n in ast.walk(unit.node) if isinstance(n, ast.Attribute)]
         of_test = {n.attr for n in nodes if getattr(n.value, "attr", "") == "return_value"}
-        if of_test & {"__enter__", "__aenter__"}:
-            return None
-        for where in functions:
-            found = self._sources.unit(where)
-            for line, used in _entered_by(found[1].node, patch.name) if found else ():
-                for attribute in sorted(used & of_test):
-                    return Cause(
-                        kind=CauseKind.MOCK,
-                        text=f"{failure.node_id.rpartition('::')[2]} speaks of return_value."
-                        f"{attribute} of {patch.target} ({unit.location.file}:{patch.line}), and "
-                        f"{where.qualname} ({where.file}:{line}) uses what `with` gives",
-                        advice=f"say return_value.__enter__.return_value.{attribute}",
-                        location=unit.location,
-                        line=patch.line,
-                        state=patch.target,
-                    )
+        units = [found[1] for where in functions if (found := self._sources.unit(where))]
+        uses = [(u, *use) for u in units for use in _entered_by(u.node, patch.name)]
+        for code, line, used in uses if "__enter__" not in of_test else ():
+            for attribute in sorted(used & of_test):
+                test, file = failure.node_id.rpartition("::")[2], code.location.file
+                return Cause(
+                    kind=CauseKind.MOCK,
+                    text=f"{test} speaks of return_value.{attribute} of {patch.target}, and "
+                    f"{code.location.qualname} ({file}:{line}) uses what `with` gives",
+                    advice=f"say return_value.__enter__.return_value.{attribute}",
+                    location=unit.location,
+                    line=patch.line,
+                    state=patch.target,
+                )
         return None
 
     def _swapped(self, failure: Failure, unit: Unit) -> Cause | None:
@@ -199,13 +197,11 @@ class MockCauses:
 def _entered_by(function: ast.AST, name: str) -> Iterator[tuple[int, set[str]]]:
     """Yield each ``with NAME(...) as ...`` by its line, with the attributes of what it gives."""
     nodes = list(ast.walk(function))
-    for node in (n for n in nodes if isinstance(n, ast.With)):
-        for item in node.items:
-            made, held = item.context_expr, item.optional_vars
-            if isinstance(made, ast.Call) and called_name(made) == name and held is not None:
-                own = getattr(held, "id", "")
-                attributes = (n for n in nodes if isinstance(n, ast.Attribute))
-                yield node.lineno, {n.attr for n in attributes if getattr(n.value, "id", 0) == own}
+    attributes = [n for n in nodes if isinstance(n, ast.Attribute)]
+    items = [n for n in nodes if isinstance(n, ast.withitem)]
+    for made, held in ((item.context_expr, item.optional_vars) for item in items):
+        if isinstance(made, ast.Call) and called_name(made) == name and isinstance(held, ast.Name):
+            yield made.lineno, {n.attr for n in attributes if getattr(n.value, "id", "") == held.id}
 
 
 def _replaced(call: ast.Call, modules: dict[str, str]) -> tuple[str, str] | None:

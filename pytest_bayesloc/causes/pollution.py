@@ -192,18 +192,15 @@ def _with_default(sources: Sources, name: str) -> Unit | None:
     return next((u for u in units if owner.endswith(f".{u.location.qualname}")), None)
 
 
-_CWD, _CHDIR = "the working directory", "change it by monkeypatch.chdir"
-
-
 def _advice(name: str, polluter: str) -> str:
     plain = _plain(name)
     if plain.endswith(DEFAULTS):
         return f"have {plain.split('.')[-2]} take None, and make the value in its body"
     if name.partition("::")[2].startswith(FIXTURE):
         return f"have each test get a {plain} of its own (a fixture of scope function), or a copy"
-    for start, way in (("os.environ", "set it by monkeypatch.setenv"), (_CWD, _CHDIR)):
+    for start, way in (("os.environ", "setenv"), ("the working directory", "chdir")):
         if plain.startswith(start):
-            return f"{way} in {polluter}: pytest then puts it back"
+            return f"do it by monkeypatch.{way} in {polluter}: pytest then puts it back"
     if plain == FILES:
         return f"have {polluter} write below tmp_path, or remove what it wrote"
     if " " in plain:
@@ -272,8 +269,7 @@ def is_import(sources: Sources, name: str) -> bool:
     source = sources.map(file) if file else None
     body = [] if source is None else [*ast.walk(source.module.node)]
     imported = [alias for node in body if isinstance(node, ast.ImportFrom) for alias in node.names]
-    if dotted.endswith(DEFAULTS):
-        dotted = dotted.rpartition(".")[0]
+    dotted = re.sub(r"\.__(?:kw)?defaults__$", "", dotted)
     return dotted.rpartition(".")[2] in {alias.asname or alias.name for alias in imported}
 
 

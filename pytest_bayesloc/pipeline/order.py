@@ -292,8 +292,8 @@ def left_behind(context: Context, cause: Cause, test: str, limit_s: float) -> Ca
 
         def without(tests: Sequence[str]) -> tuple[Rerun | None, Sequence[Reader]]:
             left_s = deadline - monotonic()
-            limit, is_late = max(0.1, left_s), left_s <= 0
-            ended = None if is_late else pool.first.under((ABSENT, path), tests, limit_s=limit)
+            condition = (ABSENT, path)
+            ended = left_s > 0 and pool.first.under(condition, tests, limit_s=left_s)
             return ended or (None, ())
 
         def fails(some: Sequence[str]) -> bool:
