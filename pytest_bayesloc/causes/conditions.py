@@ -400,7 +400,7 @@ class ConditionSearch:
 
     @property
     def _in_threads(self) -> Sequence[Reader]:
-        """What threads execute, then who starts them."""
+        """The functions that threads execute, then those that start them."""
         return [r for name in ("in-thread", "threads") for r in self.readers.get(name, ())]
 
     def _by_chance(self) -> Decided | None:
