@@ -178,9 +178,7 @@ class EnvironmentCauses:
 
     def _in_vain(self, kind: str, what: str, place: Reader) -> Cause:
         file, line, first_line, name = place
-        frame = Frame(
-            file=file, line=line, name=name, first_line=first_line, in_app=True, is_test=False
-        )
+        frame = Frame(file=file, line=line, name=name, first_line=first_line, in_app=True)
         if kind == "program":
             return self._program(what, frame)
         if kind == "package":
@@ -348,9 +346,7 @@ class EnvironmentCauses:
         if frame is None:
             return None
         program = self._not_started(failure) or self._not_found(failure)
-        if not program:
-            return None
-        return self._program(program, frame)
+        return self._program(program, frame) if program else None
 
     def _program(self, program: str, frame: Frame) -> Cause:
         return self._cause(
@@ -434,10 +430,8 @@ class EnvironmentCauses:
             return None
         if told := _NO_FILE.search(failure.message):
             return self._not_there(told[1], frame)
-        if told := _NO_ACCESS.search(failure.message):
-            path = told[2] or ""
-            return self._outside(path, f"{told[1].strip().lower()}", frame) if path else None
-        return None
+        told = _NO_ACCESS.search(failure.message)
+        return self._outside(told[2], told[1].strip().lower(), frame) if told and told[2] else None
 
     def _not_there(self, path: str, frame: Frame) -> Cause | None:
         machine = self._machine
