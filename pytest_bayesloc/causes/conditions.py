@@ -315,8 +315,8 @@ class ConditionSearch:
         return None
 
     def _of_flaky(self) -> Iterator[Callable[[], Decided | None]]:
-        yield from (self._failing_seed, self._failing_twin, self._failing_wait)
-        yield from (self._failing_delay, self._failing_await, self._failing_switch)
+        yield from (self._failing_seed, self._failing_twin, self._failing_delay)
+        yield from (self._failing_wait, self._failing_await, self._failing_switch)
 
     def _failing_seed(self) -> Decided | None:
         readers = self.readers.get("random")
