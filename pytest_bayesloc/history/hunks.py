@@ -127,16 +127,13 @@ def _lines(text: str) -> list[str]:
 def _says_nothing(hunk: Hunk, text: str) -> bool:
     """Whether it changes comments and empty lines alone, and no text over several lines."""
     lines = [*_lines(text)[slice(*hunk.now)], *hunk.then]
-    if not hunk.file.endswith(_PYTHON) or any(_is_code(line) for line in lines):
+    has_code = any(line.strip() and not line.lstrip().startswith("#") for line in lines)
+    if has_code or not hunk.file.endswith(_PYTHON):
         return False
     before, now = tree_of(put_back(text, [hunk])), tree_of(text)
     if before is None or now is None:
         return False
     return ast.dump(before) == ast.dump(now)
-
-
-def _is_code(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith("#")
 
 
 # -- entries and statements

@@ -114,15 +114,11 @@ class _Sharing(Generic[T]):
     def _search(self, test: str) -> None:
         """Find the smallest set that repairs ``test``, unless that of another test is one."""
         best = self._best(test)
-        if len(best) == 1 or best in map(self._best, self._searched(test)):
+        if len(best) == 1 or best in map(self._best, self._tests[: self._tests.index(test)]):
             return
         minimal(best, lambda chosen: test in self._passed(chosen))
         if self._is_over():
             self._unfinished.add(test)
-
-    def _searched(self, test: str) -> Sequence[str]:
-        """The tests that were looked at before ``test``."""
-        return self._tests[: self._tests.index(test)]
 
     def _best(self, test: str) -> tuple[int, ...]:
         """Return the smallest known set that repairs ``test``, of several that of most tests."""

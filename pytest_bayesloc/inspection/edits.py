@@ -181,23 +181,19 @@ def lines_at(text: str, blanks: str) -> str:
     """
     given = text[: len(text) - len(text.lstrip(" \t"))]
     try:
-        within = _within_texts(f"if 1:\n{text}" if given else text, 1 + bool(given))
+        whole = io.StringIO(f"if 1:\n{text}" if given else text)
+        within = {
+            line - 1 - bool(given)
+            for token in tokenize.generate_tokens(whole.readline)
+            if token.type in _TEXTS
+            for line in range(token.start[0] + 1, token.end[0] + 1)
+        }
     except (SyntaxError, tokenize.TokenError) as error:
         raise gate_error(f"does not parse ({error})") from error
     return "".join(
         line if n in within or not line.strip() else blanks + line.removeprefix(given)
         for n, line in enumerate(lines_of(text))
     )
-
-
-def _within_texts(text: str, first: int) -> set[int]:
-    """Return the lines that begin within a text, counted from line ``first``."""
-    return {
-        line - first
-        for token in tokenize.generate_tokens(io.StringIO(text).readline)
-        if token.type in _TEXTS
-        for line in range(token.start[0] + 1, token.end[0] + 1)
-    }
 
 
 def _look_through(old: ast.AST, new: ast.AST) -> None:

@@ -241,7 +241,12 @@ class Rules:
 
     def __init__(self, original: FunctionNode, module: ast.AST) -> None:
         self._meanings = meanings(original, module)
-        self._taken = _names(original)
+        self._taken: set[str] = set()
+        for node in ast.walk(original):
+            for kind, value in () if isinstance(node, ast.keyword) else ast.iter_fields(node):
+                if kind in {"arg", "asname", "id", "name", "names", "rest"}:
+                    values = value if isinstance(value, list) else [value]
+                    self._taken |= {v for v in values if isinstance(v, str)}
         attributes = {n.attr for n in ast.walk(original) if isinstance(n, ast.Attribute)}
         self._sees_locals = not (SEE_LOCALS | _FRAMES).isdisjoint(self._taken | attributes)
         self._taken |= {*dir(builtins), *self._meanings}
@@ -336,17 +341,6 @@ class Rules:
         is_type = isinstance(call.func, ast.Name) and call.func.id == "type"
         if is_type and (len(call.args) != 1 or isinstance(call.args[0], ast.Starred)):
             raise gate_error("makes a class")
-
-
-def _names(function: FunctionNode) -> set[str]:
-    """Return every name that it reads or binds, in whatever way."""
-    found: set[str] = set()
-    for node in ast.walk(function):
-        for kind, value in () if isinstance(node, ast.keyword) else ast.iter_fields(node):
-            if kind in {"arg", "asname", "id", "name", "names", "rest"}:
-                values = value if isinstance(value, list) else [value]
-                found |= {v for v in values if isinstance(v, str)}
-    return found
 
 
 def _only_seen(expression: ast.expr, *, is_kept: bool) -> set[int]:

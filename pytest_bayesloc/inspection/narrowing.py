@@ -195,18 +195,14 @@ class Narrowing:
             is_smallest=share.is_smallest,
             undone={part.target.file: part.patched for part in (patch, *patch.companions)},
         )
-        return Narrowed(change=change, places=places, patch=patch, rerun=_only(rerun, own))
+        runs = {test: rerun.tests[test] for test in own if test in rerun.tests}
+        return Narrowed(change=change, places=places, patch=patch, rerun=replace(rerun, tests=runs))
 
 
 def passed(rerun: Rerun) -> frozenset[str]:
     """Return the tests that passed, if the patch was in place."""
     runs = rerun.tests.items() if rerun.n_swapped else ()
     return frozenset(node_id for node_id, run in runs if run.verdict is Verdict.PASS)
-
-
-def _only(rerun: Rerun, tests: Sequence[str]) -> Rerun:
-    runs = {test: rerun.tests[test] for test in tests if test in rerun.tests}
-    return replace(rerun, tests=runs)
 
 
 def texts_of(changes: Changes, cause: Sequence[Location]) -> Mapping[str, _Text]:

@@ -41,6 +41,8 @@ class Views:
 
     def target(self, case: Case, target: Location, known: Sequence[str] = ()) -> TargetContext:
         """Show one candidate from near, as far as is known by now."""
+        from pytest_bayesloc.ranking import graph
+
         failing = case.failing_of(target, 1) or case.failing[:1]
         failure = next(f for f in case.failures if f.node_id == failing[0])
         tried = (
@@ -48,10 +50,11 @@ class Views:
             for made in case.inspections
             if made.target == target
         )
+        callers = graph.callers(graph.call_graph(case.recording.edges), target)
         return TargetContext(
             target=self._suspect(case, target),
             test=self._test(failure),
-            callers=tuple(map(self._code, _callers(case, target))),
+            callers=tuple(self._code(caller) for caller, _ in callers[:N_AROUND]),
             callees=tuple(map(self._code, _callees(case, target))),
             values=self._values(case, target),
             invariants=tuple(
@@ -147,14 +150,6 @@ _RUN = re.compile(r"\bpytest-\d+\b")
 def candidates(case: Case) -> list[Location]:
     """Return the locations that a language model is asked about, the likeliest first."""
     return [where for where, p in case.belief.top(N_CANDIDATES) if p > 0]
-
-
-def _callers(case: Case, target: Location) -> list[Location]:
-    """Return functions that call ``target`` in the failing tests, the busiest first."""
-    from pytest_bayesloc.ranking import graph
-
-    found = graph.callers(graph.call_graph(case.recording.edges), target)
-    return [caller for caller, _ in found[:N_AROUND]]
 
 
 def _callees(case: Case, target: Location) -> list[Location]:

@@ -210,12 +210,14 @@ class LlmSummarizer:
 
     def begun(self, symptom: Symptom, said: str) -> str:
         """Return a hypothesis; the likeliest place, which rules know, stands before it."""
+        files = {node_id.partition("::")[0] for node_id in symptom.tests}
+        files |= {suspect.partition(" ")[0] for suspect in symptom.suspects}
         answer = self._advisor.ask(
             "summary",
             "begun",
             HypothesisAnswer,
             error=symptom.error[:_LONG],
-            code=symptom.code[:_LONG] if self._may_show(symptom) else "(not shown)",
+            code=symptom.code[:_LONG] if all(map(self._shows, files)) else "(not shown)",
             rules=said,
         )
         if answer is None:
@@ -229,12 +231,13 @@ class LlmSummarizer:
         answer = self._advisor.ask("summary", "failed", SetbackAnswer, **own)
         if answer is None:
             return said
+        lessons = (said.lesson, marked(answer.learned_constraint, LESSON_LENGTH))
         return replace(
             said,
             why=marked(answer.why_failed, WHY_LENGTH) or said.why,
             strategy=said.strategy or marked(answer.failed_strategy_summary, STRATEGY_LENGTH),
             # What rules say is proven: it stands first.
-            lesson=_joined(said.lesson, answer.learned_constraint, LESSON_LENGTH),
+            lesson=clipped("; ".join(lesson for lesson in lessons if lesson), LESSON_LENGTH),
         )
 
     def succeeded(self, record: BugRecord, said: DebugTrial) -> DebugTrial:
@@ -258,24 +261,12 @@ class LlmSummarizer:
             "tried": [*record.failed_strategies[-5:]] or ["nothing"],
         }
 
-    def _may_show(self, symptom: Symptom) -> bool:
-        """Return whether all the code around the failure may be sent."""
-        files = {node_id.partition("::")[0] for node_id in symptom.tests}
-        files |= {suspect.partition(" ")[0] for suspect in symptom.suspects}
-        return all(self._shows(file) for file in files)
-
     def _diff(self, edit: CodeEdit) -> str:
         """Return the change; without its text where a file of it is not to be sent."""
         files = {function.partition(" ")[0] for function in edit.functions}
         if all(self._shows(file) for file in files):
             return edit.diff[:_LONG] or ", ".join(edit.functions) or "(not known)"
         return ", ".join(edit.functions)
-
-
-def _joined(said: str, more: str, length: int) -> str:
-    """Return what rules say, then what a model says."""
-    parts = (said, marked(more, length))
-    return clipped("; ".join(part for part in parts if part), length)
 
 
 def marked(text: str, length: int) -> str:

@@ -54,7 +54,11 @@ def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
     attempts = [seen for i, seen in enumerate(history) if i == 0 or seen.edited]
     if len(attempts) < 2 or attempts[-1] is not history[-1]:
         return [*_untested_edit(history), *_no_edit(history)]
-    streak = _of_one_error(attempts)
+    streak = [attempts[-1]]  # of one error, in no fewer tests
+    for seen in reversed(attempts[:-1]):
+        if seen.error != streak[0].error or seen.n_failing > streak[0].n_failing:
+            break
+        streak.insert(0, seen)
     edits = streak[1:]
     return [
         *_alternation(attempts),
@@ -68,16 +72,6 @@ def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
 def _last(history: Sequence[Sighting], holds: Callable[[Sighting], object]) -> list[Sighting]:
     """Return the sightings at the end of which each ``holds``."""
     return list(takewhile(holds, reversed(history)))[::-1]
-
-
-def _of_one_error(attempts: Sequence[Sighting]) -> list[Sighting]:
-    """Return the last sightings that show the error of the last, in no fewer tests."""
-    found = [attempts[-1]]
-    for seen in reversed(attempts[:-1]):
-        if seen.error != found[0].error or seen.n_failing > found[0].n_failing:
-            break
-        found.insert(0, seen)
-    return found
 
 
 def _same_error(streak: Sequence[Sighting]) -> Iterator[LoopWarning]:

@@ -178,7 +178,13 @@ class Observer:
     ) -> PassingSighting:
         known = record.symptom.tests
         missing = [n for n in known if n not in ran and not self._exists(n)]
-        moved = self._moved(missing, ran)
+        # A test of a file that is gone moved if only one test ran under its name.
+        lost = {n for n in missing if self._sources.read(n.partition("::")[0]) is None}
+        names: dict[str, list[str]] = defaultdict(list)
+        for node_id in ran if lost else ():
+            names[node_id.partition("::")[2]].append(node_id)
+        found = {n: names[n.partition("::")[2]] for n in lost}
+        moved = {old: new[0] for old, new in found.items() if len(new) == 1}
         tests = [moved.get(n, n) for n in known]
         passed = frozenset(n for n in tests if verdicts.get(n) or _is_collected(n, verdicts))
         return PassingSighting(
@@ -188,15 +194,6 @@ class Observer:
             moved=moved,
             data=self._past.data_since(record.seen_at) if passed else (),
         )
-
-    def _moved(self, missing: Sequence[str], ran: Collection[str]) -> dict[str, str]:
-        """Find tests of files that are gone: each is the only one that ran under its name."""
-        lost = {n for n in missing if self._sources.read(n.partition("::")[0]) is None}
-        names: dict[str, list[str]] = defaultdict(list)
-        for node_id in ran if lost else ():
-            names[node_id.partition("::")[2]].append(node_id)
-        found = {n: names[n.partition("::")[2]] for n in lost}
-        return {old: new[0] for old, new in found.items() if len(new) == 1}
 
     def _exists(self, node_id: str) -> bool:
         """Whether the test's file still defines it, run or not."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -136,7 +136,12 @@ def _check_format(given: object) -> None:
 def _add(db: Connection, kind: str, row: Row) -> bool:
     """Import a row, and return whether it was new."""
     if kind == "observation" and row["kind"] == "flaky":  # as version 1 exported it
-        return _add_counts(db, "outcome", _flaky_of_version_1(row))
+        columns = tables()["outcome"].items()
+        empty: Row = {name: 0 if column.type is int else "" for name, column in columns}
+        known = {name: row[name] for name in ("project", "first_at", "last_at")}
+        counts = {"node_id": row["text"], "n_failed": row["n"], "n_again": row["n"]}
+        lists = dict.fromkeys(("executed", "after"), "[]")
+        return _add_counts(db, "outcome", empty | lists | known | counts)
     if kind in COUNTED:
         return _add_counts(db, kind, row)
     add = {"run": _run, "bug": _bug}.get(kind)
@@ -150,38 +155,29 @@ def _run(db: Connection, row: Row) -> bool:
 
 def _bug(db: Connection, row: Row) -> bool:
     children = row.pop("children")
-    bug = known = _same(db, row, children.get("failure", []))
-    if bug is None:
-        bug = db.insert("bug", _values("bug", row))
-    else:
-        _bring_up_to_date(db, bug, row)
-    for table in CHILDREN:
-        _add_children(db, table, bug, children.get(table, []))
-    return known is None
-
-
-def _same(db: Connection, row: Row, failures: list[Row]) -> int | None:
-    """Find the record of this bug: by its id, or an open one that fails in the same way."""
+    # Known by its id, or an open one that fails in the same way.
     found = db.value("SELECT seq FROM bug WHERE id = ?", row["id"])
     if found is None and row["state"] == BugState.OPEN.value:
         alike = """SELECT bug.seq FROM bug JOIN failure ON failure.bug = bug.seq
             WHERE bug.project = ? AND bug.state = ? AND failure.fingerprint IN ?
             ORDER BY bug.seq LIMIT 1"""
-        for chunk in chunks([failure["fingerprint"] for failure in failures]):
+        for chunk in chunks([failure["fingerprint"] for failure in children.get("failure", [])]):
             found = found or db.value(alike, row["project"], row["state"], chunk)
-    return None if found is None else int(found)
-
-
-def _bring_up_to_date(db: Connection, bug: int, row: Row) -> None:
-    """Update a known bug that was seen later, or has ended."""
-    (here,) = db.records("SELECT * FROM bug WHERE seq = ?", bug)
-    names = ["seen_at", "executed"] if row["seen_at"] > here["seen_at"] else []
-    if here["state"] == BugState.OPEN.value != row["state"]:
-        names += ["state", "root_cause", "completed_at"]
-    if names:
-        values = {name: _value(name, tables()["bug"][name], row[name]) for name in names}
-        changes = ", ".join(f"{name} = ?" for name in names)
-        db.change(f"UPDATE bug SET {changes} WHERE seq = ?", *values.values(), bug)
+    bug = known = None if found is None else int(found)
+    if bug is None:
+        bug = db.insert("bug", _values("bug", row))
+    else:
+        (here,) = db.records("SELECT * FROM bug WHERE seq = ?", bug)
+        names = ["seen_at", "executed"] if row["seen_at"] > here["seen_at"] else []
+        if here["state"] == BugState.OPEN.value != row["state"]:
+            names += ["state", "root_cause", "completed_at"]
+        if names:
+            values = {name: _value(name, tables()["bug"][name], row[name]) for name in names}
+            changes = ", ".join(f"{name} = ?" for name in names)
+            db.change(f"UPDATE bug SET {changes} WHERE seq = ?", *values.values(), bug)
+    for table in CHILDREN:
+        _add_children(db, table, bug, children.get(table, []))
+    return known is None
 
 
 def _add_children(db: Connection, table: str, bug: int, rows: list[Row]) -> None:
@@ -198,15 +194,6 @@ def _add_children(db: Connection, table: str, bug: int, rows: list[Row]) -> None
     ((project, tags),) = db.rows("SELECT project, tags FROM bug WHERE seq = ?", bug)
     for row in made:
         Ledger(db, project).add_failure(**row, tags=json.loads(tags))
-
-
-def _flaky_of_version_1(row: Row) -> Row:
-    """Return the same as the migration of a store makes of it."""
-    columns = tables()["outcome"].items()
-    empty: Row = {name: 0 if column.type is int else "" for name, column in columns}
-    known = {name: row[name] for name in ("project", "first_at", "last_at")}
-    counts = {"node_id": row["text"], "n_failed": row["n"], "n_again": row["n"]}
-    return empty | dict.fromkeys(("executed", "after"), "[]") | known | counts
 
 
 def _add_counts(db: Connection, table: str, row: Row) -> bool:
@@ -333,19 +320,14 @@ def send(path: Path, to: BugStore, warn: Callable[[str], None]) -> None:
         with to.transaction() as connection:
             import_lines(connection, lines)
         with waiting.transaction() as connection:
-            _delete_sent(connection, lines)
-
-
-def _delete_sent(connection: Connection, lines: Sequence[str]) -> None:
-    """Delete what ``lines`` hold, but for what has changed since."""
-    for line in lines[1:]:
-        ((kind, row),) = json.loads(line).items()
-        if kind == "run":
-            connection.change("DELETE FROM run WHERE id = ?", row["id"])
-        elif kind == "bug":
-            asked = "SELECT seq FROM bug WHERE id = ? AND seen_at = ?"
-            for bug in connection.column(asked, row["id"], row["seen_at"]):
-                Ledger(connection, row["project"]).delete(bug)
-        else:
-            is_it = " AND ".join(f"{name} = ?" for name in row)
-            connection.change(f"DELETE FROM {kind} WHERE {is_it}", *row.values())
+            for line in lines[1:]:
+                ((kind, row),) = json.loads(line).items()
+                if kind == "run":
+                    connection.change("DELETE FROM run WHERE id = ?", row["id"])
+                elif kind == "bug":
+                    asked = "SELECT seq FROM bug WHERE id = ? AND seen_at = ?"
+                    for bug in connection.column(asked, row["id"], row["seen_at"]):
+                        Ledger(connection, row["project"]).delete(bug)
+                else:
+                    is_it = " AND ".join(f"{name} = ?" for name in row)
+                    connection.change(f"DELETE FROM {kind} WHERE {is_it}", *row.values())

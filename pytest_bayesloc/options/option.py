@@ -295,10 +295,14 @@ class Option(NamedTuple):
 
     def of_project(self, config: pytest.Config) -> Any:  # noqa: ANN401 - text, list or bool
         """Return what the project's own files say that may count in this run; None: nothing."""
-        theirs, typed = self._given_in(addopts(config)), _typed_words(config)
+        theirs = self._given_in(addopts(config))
+        typed = shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
+        typed += map(str, config.invocation_params.args)
         if self.repeats and config.getoption(self.name):
             return theirs
-        is_overridden = any(word.startswith(f"{self.name}=") for word in _overrides(typed))
+        marked = [re.sub(r"^(-o|--override-ini=)(?=.)", "", word) for word in typed]
+        marked += [b for a, b in pairwise(typed) if a in {"-o", "--override-ini"}]
+        is_overridden = any(word.startswith(f"{self.name}=") for word in marked)
         if self._given_in(typed) or is_overridden:
             return None
         if theirs:
@@ -330,21 +334,9 @@ def is_typed(config: pytest.Config, flag: str) -> bool:
     return any(word == flag or word.startswith(f"{flag}=") for word in words)
 
 
-def _typed_words(config: pytest.Config) -> list[str]:
-    """Return the command line, and what the user's environment adds to it."""
-    words = shlex.split(os.environ.get("PYTEST_ADDOPTS", ""))
-    return [*words, *map(str, config.invocation_params.args)]
-
-
 def addopts(config: pytest.Config) -> list[str]:
     """Return what the project's ini file adds to the command line."""
     return [str(word) for word in config.getini("addopts")]
-
-
-def _overrides(words: Sequence[str]) -> list[str]:
-    """Return what ``words`` give ``-o``: ``NAME=VALUE``."""
-    marked = [re.sub(r"^(-o|--override-ini=)(?=.)", "", word) for word in words]
-    return [*marked, *(b for a, b in pairwise(words) if a in {"-o", "--override-ini"})]
 
 
 # -- what is asked before all plugins are loaded

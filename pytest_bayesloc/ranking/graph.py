@@ -156,13 +156,6 @@ def layers(graph: Graph[T]) -> list[list[T]]:
     A layer keeps the order of the nodes in ``graph``.
     """
     forward = graph_of(graph.edges, graph)
-    forward.remove_edges_from(_closing(graph))
-    order = {node: n for n, node in enumerate(graph)}
-    return [sorted(layer, key=order.__getitem__) for layer in nx.topological_generations(forward)]
-
-
-def _closing(graph: Graph[T]) -> list[tuple[T, T]]:
-    """Return the edges that a walk in depth finds to lead back to where it came from."""
     way: set[T] = set()
     closing = []
     for a, b, kind in nx.dfs_labeled_edges(graph):
@@ -172,7 +165,9 @@ def _closing(graph: Graph[T]) -> list[tuple[T, T]]:
             way.discard(b)
         elif b in way:
             closing.append((a, b))
-    return closing
+    forward.remove_edges_from(closing)
+    order = {node: n for n, node in enumerate(graph)}
+    return [sorted(layer, key=order.__getitem__) for layer in nx.topological_generations(forward)]
 
 
 # -- texts and values for other tools

@@ -375,26 +375,19 @@ def _by_execution(spectrum: Spectrum, rest: int) -> list[int]:
     # it decides only for tests that execute nothing else.
     for at_import in (False, True):
         chosen = [where for where in code if (where in bodies) is at_import]
-        covered = _cover(_rows(spectrum, chosen, rest), rest, spectrum.passing.bit_count())
+        # Of one set of failing tests, no line can rank above that with the fewest passing ones.
+        rows: dict[int, _Row] = {}
+        for where in chosen:
+            for executed in spectrum.lines[where].values():
+                if failing := executed & rest:
+                    ep = (executed & spectrum.passing).bit_count()
+                    row = _Row(ep, -failing.bit_count(), where, failing)
+                    rows[failing] = min(row, rows.get(failing, row))
+        covered = _cover(rows, rest, spectrum.passing.bit_count())
         found += covered
         for group in covered:
             rest &= ~group
     return [*found, rest] if rest else found
-
-
-def _rows(spectrum: Spectrum, locations: Iterable[Location], rest: int) -> dict[int, _Row]:
-    """Return per distinct set of failing tests in ``rest`` the line with the fewest passing ones.
-
-    No other line of the same set can rank higher, so this keeps the cover's work small.
-    """
-    rows: dict[int, _Row] = {}
-    for where in locations:
-        for executed in spectrum.lines[where].values():
-            if failing := executed & rest:
-                ep = (executed & spectrum.passing).bit_count()
-                row = _Row(ep, -failing.bit_count(), where, failing)
-                rows[failing] = min(row, rows.get(failing, row))
-    return rows
 
 
 def _cover(rows: Mapping[int, _Row], rest: int, n_passing: int) -> list[int]:
@@ -406,7 +399,11 @@ def _cover(rows: Mapping[int, _Row], rest: int, n_passing: int) -> list[int]:
     found: list[int] = []
     while rows := _restrict(rows, rest):
         core = min(rows, key=lambda failing: _order(failing, rows[failing]))
-        group = _widen(core, rows, n_passing)
+        # A line tells something if at most half of the passing tests execute it. The group is the
+        # largest that one telling line explains: otherwise a branch that one failing test takes
+        # alone would outrank the fault that all of them share, and split it.
+        telling = [f for f, row in rows.items() if f & core == core and 2 * row.ep <= n_passing]
+        group = min(telling, key=lambda f: (-f.bit_count(), rows[f]), default=core)
         shared = (i for i, earlier in enumerate(found) if earlier & rows[core].failing)
         if (home := next(shared, None)) is None:
             found.append(group)
@@ -428,14 +425,3 @@ def _order(failing: int, row: _Row) -> tuple[float, int, _Row]:
     """Order by falling Ochiai (its square without the constant F), falling ``ef``, location."""
     ef = failing.bit_count()
     return -(ef * ef) / (ef + row.ep), -ef, row
-
-
-def _widen(core: int, rows: Mapping[int, _Row], n_passing: int) -> int:
-    """Return the largest set of tests around ``core`` that one telling line explains.
-
-    A line tells something if at most half of the passing tests execute it. Without this step a
-    branch that one failing test takes alone would outrank the fault that all of them share, and
-    split it.
-    """
-    telling = [f for f, row in rows.items() if f & core == core and 2 * row.ep <= n_passing]
-    return min(telling, key=lambda f: (-f.bit_count(), rows[f]), default=core)

@@ -152,7 +152,12 @@ class _Lines:
     def by_location(self, tests: Sequence[str]) -> dict[Location, dict[int, int]]:
         """Return all lines; ``tests`` has the node id of each bit."""
         written, test_files = self._written(tests)
-        uses = ImportUses([*self._related(), *test_files], {**self._own, **written})
+        # No test can be seen to execute a file that only defines: it counts as related to the
+        # failing tests, as a file does of which they run code.
+        users = {where.file: self._users_of_file[where.file] for where in self._imported}
+        related = [file for file, own in users.items() if own & self._failing or not own]
+        files = [*filter(None, map(self._sources.map, related)), *test_files]
+        uses = ImportUses(files, {**self._own, **written})
         of_lines, of_called = uses.of_lines(), uses.of_called(self._called.values())
         looked_at = {source.file for source in test_files}
         unread = bitset_of(i for i, n in enumerate(tests) if n.partition("::")[0] not in looked_at)
@@ -179,15 +184,6 @@ class _Lines:
         tests = self._users_of_file[location.file] | importer
         is_told = tests & self._passing or location in self._called
         return tests if is_told else tests | self._passing
-
-    def _related(self) -> list[SourceMap]:
-        """Imported files that failing tests have to do with: they run code of them, or none does.
-
-        Of what only defines no test could be seen to execute anything.
-        """
-        files = {where.file: self._users_of_file[where.file] for where in self._imported}
-        related = [file for file, tests in files.items() if tests & self._failing or not tests]
-        return [found for file in related if (found := self._sources.map(file)) is not None]
 
     def _written(
         self, tests: Sequence[str]

@@ -141,21 +141,20 @@ class CoverageCollector:
         cov.set_option("run:source", [])
         self._data = cov.get_data()
         if self._outer is not None:
-            self._push_back(self._data, self._outer)
-
-    def _push_back(self, data: Any, outer: Coverage) -> None:  # noqa: ANN401 - CoverageData
-        wanted = [name for name in data.measured_files() if _would_measure(outer, name)]
-        target = outer.get_data()
-        windows = sorted(data.measured_contexts()) if self._context_name else [None]
-        for context in windows:
-            if context is not None and self._context_name is not None:
-                data.set_query_contexts([f"^{context}$"])
-                target.set_context(self._context_name(int(context)) if context else "")
-            if data.has_arcs():
-                target.add_arcs({name: data.arcs(name) or [] for name in wanted})
-            else:
-                target.add_lines({name: data.lines(name) or [] for name in wanted})
-        data.set_query_contexts(None)
+            wanted = [
+                name for name in self._data.measured_files() if _would_measure(self._outer, name)
+            ]
+            target = self._outer.get_data()
+            windows = sorted(self._data.measured_contexts()) if self._context_name else [None]
+            for context in windows:
+                if context is not None and self._context_name is not None:
+                    self._data.set_query_contexts([f"^{context}$"])
+                    target.set_context(self._context_name(int(context)) if context else "")
+                if self._data.has_arcs():
+                    target.add_arcs({name: self._data.arcs(name) or [] for name in wanted})
+                else:
+                    target.add_lines({name: self._data.lines(name) or [] for name in wanted})
+            self._data.set_query_contexts(None)
 
     def hand_over(self, recorded: RunRecord) -> None:
         """Add the executed lines to ``recorded``; their code objects are not known."""
@@ -163,22 +162,17 @@ class CoverageCollector:
         numbers: dict[Footprint, int] = {}
         for filename in sorted(self._data.measured_files()) if self._data is not None else ():
             if self._traced(filename):
-                for (window, _), lines in _blocks(self._data, filename).items():
+                blocks: dict[tuple[int, int], list[int]] = defaultdict(list)
+                for line, contexts in sorted(self._data.contexts_by_lineno(filename).items()):
+                    for context in contexts:
+                        if context and line > 0:
+                            blocks[int(context), line // BLOCK].append(line)
+                for (window, _), lines in blocks.items():
                     footprint = Footprint(filename, 0, "", tuple(lines))
                     rows[window].append(numbers.setdefault(footprint, len(numbers)))
         recorded.add(numbers, rows.items())
         for window in self._spoilt:
             recorded.windows[window].is_spoilt = True
-
-
-def _blocks(data: Any, filename: str) -> dict[tuple[int, int], list[int]]:  # noqa: ANN401 - CoverageData
-    """Per window and block of lines, those that were executed, ascending."""
-    blocks: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for line, contexts in sorted(data.contexts_by_lineno(filename).items()):
-        for context in contexts:
-            if context and line > 0:
-                blocks[int(context), line // BLOCK].append(line)
-    return blocks
 
 
 def _would_measure(outer: Coverage, filename: str) -> bool:
@@ -229,26 +223,22 @@ class ChildProcesses:
     def switch(self, window: int | None) -> None:
         """Credit what ended since to the window before, and open ``window``."""
         if window != self._window:
-            self._look()
+            folder, begin = self._begin.parent, self._begin.name
+            with suppress(OSError):
+                present = {name for name in os.listdir(folder) if name.startswith(begin)}  # noqa: PTH208
+                before, self._known = self._known, present
+                if self._window is not None and before is not None:  # a run that died left some
+                    numbers = self._numbers
+                    for name in sorted(present - before):
+                        seen = self._read(folder / name)
+                        row = [numbers.setdefault(footprint, len(numbers)) for footprint in seen]
+                        self._rows.append((self._window, row))
             self._window = window
 
     def hand_over(self, recorded: RunRecord) -> None:
         """Add what was executed since the last time to ``recorded``."""
         recorded.add(self._numbers, self._rows)
         self._numbers, self._rows = {}, []
-
-    def _look(self) -> None:
-        """Read the data files that are new."""
-        folder, begin = self._begin.parent, self._begin.name
-        with suppress(OSError):
-            present = {name for name in os.listdir(folder) if name.startswith(begin)}  # noqa: PTH208
-            before, self._known = self._known, present
-            if self._window is not None and before is not None:  # a run that died left some
-                numbers = self._numbers
-                for name in sorted(present - before):
-                    seen = self._read(folder / name)
-                    row = [numbers.setdefault(footprint, len(numbers)) for footprint in seen]
-                    self._rows.append((self._window, row))
 
     def _read(self, file: Path) -> list[Footprint]:
         """The lines of one data file; none where it is not whole."""

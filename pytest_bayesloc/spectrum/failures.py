@@ -59,12 +59,18 @@ def describe(
     The ``trace`` is where pytest caught it: a test framework may have taken its own away.
     """
     own = error.__traceback__ or trace
+    chain: list[BaseException] = []
+    current = _follower(error)
+    # Compared by identity: ``__eq__`` and ``__bool__`` of the project may do anything.
+    while current is not None and all(current is not known for known in (error, *chain)):
+        chain.append(current)
+        current = _follower(current) if len(chain) < CHAIN_LIMIT else None
     return {
         **without_exception(node_id, phase, _message(error)),
         "exc_type": type(error).__name__,
         "error": _kind(error, own),
         "frames": _frames(own, files),
-        "cause_frames": [_frames(cause.__traceback__, files) for cause in _chain(error)],
+        "cause_frames": [_frames(cause.__traceback__, files) for cause in chain],
         "syntax_error": _syntax_error(error, files),
     }
 
@@ -125,16 +131,6 @@ def files_of(raw: RawFailure) -> set[str]:
     named = {str(frame["file"]) for frames in chain for frame in frames if frame["in_app"]}
     syntax = raw["syntax_error"]
     return named if syntax is None else {*named, str(syntax[0])}
-
-
-def _chain(error: BaseException) -> list[BaseException]:
-    chain: list[BaseException] = []
-    current = _follower(error)
-    # Compared by identity: ``__eq__`` and ``__bool__`` of the project may do anything.
-    while current is not None and all(current is not known for known in (error, *chain)):
-        chain.append(current)
-        current = _follower(current) if len(chain) < CHAIN_LIMIT else None
-    return chain
 
 
 def _follower(error: BaseException) -> BaseException | None:

@@ -92,7 +92,12 @@ class MonitoringCollector:
             return
         self._close()
         if window is not None and self._spent:
-            self._rearm()
+            set_local, line_event = self._api.set_local_events, self._api.events.LINE
+            slot = self._slot
+            for code in map(self._codes.__getitem__, self._spent):
+                set_local(slot, code, 0)
+                set_local(slot, code, line_event)
+            self._spent.clear()
         self._window = window
 
     def rest(self) -> None:
@@ -118,14 +123,6 @@ class MonitoringCollector:
             seen = [(key, tuple(lines)) for key, lines in lines_of.items()]
             row = array("I", [numbers.setdefault(each, len(numbers)) for each in seen])
             self._rows.append((self._window, row))
-
-    def _rearm(self) -> None:
-        set_local, line_event = self._api.set_local_events, self._api.events.LINE
-        slot = self._slot
-        for code in map(self._codes.__getitem__, self._spent):
-            set_local(slot, code, 0)
-            set_local(slot, code, line_event)
-        self._spent.clear()
 
     def stop(self) -> None:
         """Give the slot back."""

@@ -260,7 +260,11 @@ class RunRecord:
             Footprint(filename, first_line, name, tuple(lines))
             for filename, first_line, name, lines in payload["footprints"]
         )
-        rows = array("I", _unpacked(base64.b85decode(payload["rows"])))
+        packed = zlib.decompressobj()
+        unpacked = packed.decompress(base64.b85decode(payload["rows"]), MAX_ROWS)
+        if packed.unconsumed_tail:
+            raise ValueError(f"its rows are larger than {MAX_ROWS >> 20} MiB")
+        rows = array("I", unpacked)
         start = 0
         for entry in payload["windows"]:
             window = Window(**{name: entry[name] for name in entry if name != "lengths"})
@@ -282,19 +286,6 @@ class RunRecord:
         self.collector = payload["collector"] or self.collector
         self.files = sorted({*self.files, *payload["files"]})
         self.partial.extend(note for note in payload["partial"] if note not in self.partial)
-
-
-def _unpacked(data: bytes) -> bytes:
-    """Return what was packed, which is bounded.
-
-    Raises:
-        ValueError: If it is larger.
-    """
-    packed = zlib.decompressobj()
-    unpacked = packed.decompress(data, MAX_ROWS)
-    if packed.unconsumed_tail:
-        raise ValueError(f"its rows are larger than {MAX_ROWS >> 20} MiB")
-    return unpacked
 
 
 def list_tests(node_ids: Sequence[str]) -> str:

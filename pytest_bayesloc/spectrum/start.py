@@ -173,7 +173,6 @@ def _plain(value: object) -> list[str]:
 
 
 def _read_by_coverage(path: Path) -> CoverageSource:
-    """Have coverage.py itself read the file."""
     from coverage import Coverage
     from coverage.exceptions import ConfigError, CoverageException
 

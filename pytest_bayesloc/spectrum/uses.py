@@ -150,7 +150,8 @@ class ImportedFile:
         name = last_name(value)
         if isinstance(value, ast.Name):
             if name in {"self", "cls"}:
-                return (self._class_around(value.lineno),)
+                around = (unit.node for unit in reversed(self.source.owner(value.lineno).enclosing))
+                return (next((node.name for node in around if isinstance(node, ast.ClassDef)), ""),)
             name = self._origins.get(name, name if name in self._kinship else "")
         elif not self._is_dotted(value):
             name = ""
@@ -164,10 +165,6 @@ class ImportedFile:
         return isinstance(value, ast.Name) and (
             value.id in self._origins or value.id in self._kinship
         )
-
-    def _class_around(self, line: int) -> str:
-        around = (unit.node for unit in reversed(self.source.owner(line).enclosing))
-        return next((node.name for node in around if isinstance(node, ast.ClassDef)), "")
 
     def _definitions(self) -> Iterator[ImportedDefinition]:
         by_node = {id(unit.node): unit for unit in self.source.units}
@@ -183,9 +180,13 @@ class ImportedFile:
                 unit = by_node.get(id(statement))
                 # Nobody traces tests: who uses a helper or a fixture is taken to run all of it.
                 header = None if is_test and isinstance(statement, FunctionNode) else unit
+                end = statement.end_lineno or statement.lineno
+                if header is not None:
+                    # A body that shares the line with its header belongs to the function.
+                    end = max(statement.lineno, header.body_line - 1)
                 yield ImportedDefinition(
                     where=body.location,
-                    lines=_span(statement, header),
+                    lines=range(first_line(statement), end + 1),
                     names=frozenset(_bound(statement)),
                     owner=body.node.name if isinstance(body.node, ast.ClassDef) else module,
                     unit=unit,
@@ -216,14 +217,6 @@ def _is_plain(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.ClassDef):
         return not statement.keywords
     return not statement.args.defaults and not any(statement.args.kw_defaults)
-
-
-def _span(statement: ast.stmt, unit: Unit | None) -> range:
-    end = statement.end_lineno or statement.lineno
-    if unit is not None:
-        # A body that shares the line with its header belongs to the function.
-        end = max(statement.lineno, unit.body_line - 1)
-    return range(first_line(statement), end + 1)
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
@@ -360,7 +353,11 @@ class ImportUses:
         """
         named: dict[str, list[Location]] = defaultdict(list)
         for unit in functions:
-            named[_call_name(unit.location.qualname)].append(unit.location)
+            outer, _, name = unit.location.qualname.rpartition(".")
+            is_special = name.startswith("__") and name.endswith("__")
+            # A special method is called by the name of its class.
+            called_by = outer.rpartition(".")[2] if is_special and outer else name
+            named[called_by].append(unit.location)
 
         def called(reads: Reads, lines: range) -> set[Location]:
             names = {name.rpartition(".")[2] for line in lines for name in reads.get(line, ())}
@@ -386,10 +383,3 @@ class ImportUses:
                 tests = self._users[file.source.file, definition.lines.start]
                 if tests and not definition.is_import:
                     yield file, definition, tests
-
-
-def _call_name(qualname: str) -> str:
-    """The name by which a function is called: for a special method, that of its class."""
-    outer, _, name = qualname.rpartition(".")
-    is_special = name.startswith("__") and name.endswith("__")
-    return outer.rpartition(".")[2] if is_special and outer else name

@@ -241,23 +241,18 @@ def _own_lines(source: SourceMap) -> dict[Key, list[tuple[int, str]]]:
         is_body = not unit.is_function and ".<locals>." not in name
         keys[id(unit)] = name, n_seen[name], is_body
         n_seen[name] += 1
-    inside = _lines_in_strings(source.module.node)
+    from pytest_bayesloc.domain.source import FORMATTED
+
+    texts = (ast.Constant, *FORMATTED)
+    inside = {
+        line
+        for node in ast.walk(source.module.node)
+        if isinstance(node, texts) and node.end_lineno != node.lineno
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
     own: dict[Key, list[tuple[int, str]]] = defaultdict(list)
     for line, text in enumerate(lines_of(source.text), 1):
         stripped = text.strip()
         if line in inside or (stripped and not stripped.startswith("#")):
             own[keys[id(source.owner(line))]].append((line, text.rstrip("\r\n")))
     return own
-
-
-def _lines_in_strings(tree: ast.AST) -> set[int]:
-    """The lines of texts over several lines, in which a comment is none."""
-    from pytest_bayesloc.domain.source import FORMATTED
-
-    texts = (ast.Constant, *FORMATTED)
-    return {
-        line
-        for node in ast.walk(tree)
-        if isinstance(node, texts) and node.end_lineno != node.lineno
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }

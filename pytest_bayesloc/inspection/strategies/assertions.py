@@ -172,8 +172,13 @@ class _AssertionWriter(LineWriter):
 
 def _assertion(number: int, invariant: Invariant, hidden: frozenset[str]) -> str:
     note = f"{invariant.words}: held in all {invariant.support} passing calls"
-    condition = _unhidden(invariant.condition, hidden)
-    return f"assert {condition}, __bayesloc__.violated({number}, {note!r})"
+    tree = ast.parse(invariant.condition, mode="eval")
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    data = invariant.condition.encode()
+    # The condition reaches built-ins that the file hides by another way.
+    for column in sorted((n.col_offset for n in names if n.id in hidden), reverse=True):
+        data = data[:column] + b"__bayesloc__.builtins." + data[column:]
+    return f"assert {data.decode()}, __bayesloc__.violated({number}, {note!r})"
 
 
 def _saved(invariant: Invariant) -> set[str]:
@@ -197,15 +202,6 @@ def _hidden_builtins(text: str) -> frozenset[str]:
         elif isinstance(node, ast.alias):
             found |= BUILTINS if node.name == "*" else {node.asname or node.name}
     return BUILTINS & found
-
-
-def _unhidden(condition: str, hidden: frozenset[str]) -> str:
-    """Take the built-ins that a file hides from where ``condition`` can reach them."""
-    names = (n for n in ast.walk(ast.parse(condition, mode="eval")) if isinstance(n, ast.Name))
-    data = condition.encode()
-    for column in sorted((n.col_offset for n in names if n.id in hidden), reverse=True):
-        data = data[:column] + b"__bayesloc__.builtins." + data[column:]
-    return data.decode()
 
 
 def _keeps_first_place(statement: ast.stmt) -> bool:

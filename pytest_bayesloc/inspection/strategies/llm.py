@@ -150,7 +150,18 @@ class Generated(AskingStrategy):
         yield judged
         reflection = _answer(judged)
         if reflection is not None or patch.checks:
-            yield self._finding(case, patch, rerun, reflection)
+            failing, passing = case.divide(rerun.tests)
+            signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
+            decision = Decision.NEUTRAL if reflection is None else reflection[0]
+            outcome, target = classify(signals, decision), patch.target
+            learned = learned_likelihood(outcome, INSPECTION, self._guide.counts)
+            if learned is not None:
+                case.judge(self._guide.name, INSPECTION, {target: outcome})
+            why = _why(patch, fired_checks(failing, passing), reflection)
+            evidence = weigh(
+                case.model, outcome, target, source=GENERATED, why=why, learned=learned
+            )
+            yield finding_of(evidence, patch, rerun, signals, decision)
 
     def _patch(
         self, source: SourceMap, unit: Unit, proposed: ProposedCode | None
@@ -167,20 +178,6 @@ class Generated(AskingStrategy):
             return assertions.propose(source, unit, ())
         except PatchError:
             return None
-
-    def _finding(
-        self, case: Case, patch: InspectionPatch, rerun: Rerun, reflection: Reflection | None
-    ) -> Finding:
-        failing, passing = case.divide(rerun.tests)
-        signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
-        decision = Decision.NEUTRAL if reflection is None else reflection[0]
-        outcome, target = classify(signals, decision), patch.target
-        learned = learned_likelihood(outcome, INSPECTION, self._guide.counts)
-        if learned is not None:
-            case.judge(self._guide.name, INSPECTION, {target: outcome})
-        why = _why(patch, fired_checks(failing, passing), reflection)
-        evidence = weigh(case.model, outcome, target, source=GENERATED, why=why, learned=learned)
-        return finding_of(evidence, patch, rerun, signals, decision)
 
 
 def _why(patch: InspectionPatch, fired: Sequence[int], reflection: Reflection | None) -> str:

@@ -28,7 +28,8 @@ class Swallowed(InspectionStrategy):
     def open(self, case: Case, budget: Budget) -> Iterator[Finding]:
         """Weigh what failing tests catch. It makes no inspection of a single location."""
         yield from ()
-        failing = _one_a_function(case.failing)
+        first = {node_id.partition("[")[0]: node_id for node_id in reversed(case.failing)}
+        failing = list(first.values())[::-1][:MAX_FAILING]  # each of another function
         usual_s = budget.usual_s * len(failing) / max(1, len(case.errors))
         if case.culprits or usual_s > SHARE * budget.left_s():
             return
@@ -53,8 +54,3 @@ class Swallowed(InspectionStrategy):
             near = case.near.nearest(where, len(known), line=line)
             found |= dict.fromkeys([n for n in near if n in known][:N_NEAR])
         return list(found)[:MAX_NEAR]
-
-
-def _one_a_function(tests: tuple[str, ...]) -> list[str]:
-    """Return the first tests of different functions."""
-    return list({n.partition("[")[0]: n for n in reversed(tests)}.values())[::-1][:MAX_FAILING]

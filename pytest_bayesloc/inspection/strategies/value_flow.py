@@ -114,7 +114,10 @@ def _expressions(unit: Unit, maker: Maker) -> list[ast.expr]:
     if maker.key == RETURNED and not maker.is_held:
         return [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
     if not maker.is_held:
-        return _handed_over(nodes, maker)
+        calls = [n for n in nodes if isinstance(n, ast.Call) and spans(n, maker.frame.line)]
+        # Where the call does not name the parameter, any argument may fill it.
+        named = [k.value for call in calls for k in call.keywords if k.arg == maker.key]
+        return named or [argument for call in calls for argument in call.args]
     return [
         node.value
         for node in nodes
@@ -122,13 +125,6 @@ def _expressions(unit: Unit, maker: Maker) -> list[ast.expr]:
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Attribute) and is_self(target.value) and target.attr == maker.key
     ]
-
-
-def _handed_over(nodes: Iterable[ast.AST], maker: Maker) -> list[ast.expr]:
-    """Return what was given as the parameter, if it is named in the call; else all arguments."""
-    calls = [n for n in nodes if isinstance(n, ast.Call) and spans(n, maker.frame.line)]
-    named = [k.value for call in calls for k in call.keywords if k.arg == maker.key]
-    return named or [argument for call in calls for argument in call.args]
 
 
 MAX_TESTS = 2  # failing tests that are followed

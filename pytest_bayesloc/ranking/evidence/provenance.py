@@ -150,7 +150,10 @@ def assignments(function: ast.AST) -> dict[str, list[ast.expr]]:
     made: dict[str, list[ast.expr]] = {}
     for node in ast.walk(function):
         for target, value in _assigned(node):
-            for name in _bound(target):
+            attributes = (
+                n for n in ast.walk(target) if isinstance(n, ast.Attribute) and is_self(n.value)
+            )
+            for name in (names_in(target) - RECEIVERS) | {f"self.{n.attr}" for n in attributes}:
                 made.setdefault(name, []).append(value)
         if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
             made.setdefault(node.name, []).append(_UNKNOWN)
@@ -168,12 +171,6 @@ def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
         yield node.target, node.iter
     elif isinstance(node, ast.withitem) and node.optional_vars is not None:
         yield node.optional_vars, node.context_expr
-
-
-def _bound(target: ast.expr) -> set[str]:
-    """Return ``x`` and ``self.x`` that an assignment to ``target`` sets or changes."""
-    attributes = (n for n in ast.walk(target) if isinstance(n, ast.Attribute) and is_self(n.value))
-    return (names_in(target) - RECEIVERS) | {f"self.{n.attr}" for n in attributes}
 
 
 def _foreign(module: ast.AST) -> set[str]:

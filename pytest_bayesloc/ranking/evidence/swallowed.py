@@ -56,12 +56,14 @@ def executed_handlers(
     left_at = _left_at(spectrum, failures, locate)
     found: dict[Location, str] = {}
     for where, rows in spectrum.lines.items():
-        if where.is_test or not any(_is_failing_only(tests, spectrum) for tests in rows.values()):
+        is_telling = any(t & spectrum.failing and not t & spectrum.passing for t in rows.values())
+        if where.is_test or not is_telling:
             continue
         source = read(where.file)
         unit = None if source is None else source.unit(where)
         for handler in _handlers(unit.node) if unit is not None and unit.is_function else ():
-            tests = _ended(handler, rows)
+            raising = {node.lineno for node in nodes_inside(handler) if isinstance(node, ast.Raise)}
+            tests = _entered(handler, rows) & ~_union(rows, raising)
             for test, line in left_at.get(where, ()):
                 if handler.lineno <= line <= (handler.end_lineno or line):
                     tests &= ~test
@@ -71,10 +73,6 @@ def executed_handlers(
                 found.setdefault(where, why)
     outcome = StaticOutcome.SWALLOWED_HERE
     return [weigh(model, outcome, w, source=SOURCE, why=why) for w, why in sorted(found.items())]
-
-
-def _is_failing_only(tests: int, spectrum: Spectrum) -> bool:
-    return bool(tests & spectrum.failing) and not tests & spectrum.passing
 
 
 def _left_at(
@@ -118,12 +116,6 @@ def _entered(handler: ast.ExceptHandler, rows: Mapping[int, int]) -> int:
     """Return the tests that execute a line of the body."""
     last = handler.end_lineno or handler.lineno
     return _union(rows, range(handler.body[0].lineno, last + 1))
-
-
-def _ended(handler: ast.ExceptHandler, rows: Mapping[int, int]) -> int:
-    """Return the tests that execute the body, and no ``raise`` in it."""
-    raising = {node.lineno for node in nodes_inside(handler) if isinstance(node, ast.Raise)}
-    return _entered(handler, rows) & ~_union(rows, raising)
 
 
 def _union(rows: Mapping[int, int], lines: Iterable[int]) -> int:
