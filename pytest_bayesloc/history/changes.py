@@ -274,7 +274,18 @@ def shape(top: object) -> list[object]:
 
     Of scopes that are nested in a location, only the header counts.
     """
-    return list(flat(top, lambda node: _parts(node, is_top=node is top)))
+
+    def parts(node: ast.AST) -> list[object]:
+        fields = {name: part for name, part in ast.iter_fields(node) if name not in _SAYS_NOTHING}
+        if isinstance(node, ast.arg):
+            del fields["annotation"]
+        if isinstance(node, (ScopeNode, ast.Module)):
+            first = node.body[0] if node.body else None
+            is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+            fields["body"] = node.body[is_docstring:] if node is top else []
+        return list(fields.values())
+
+    return list(flat(top, parts))
 
 
 def flat(top: object, parts: Callable[[ast.AST], list[object]]) -> Iterator[object]:
@@ -295,22 +306,7 @@ def flat(top: object, parts: Callable[[ast.AST], list[object]]) -> Iterator[obje
             yield part
 
 
-def _parts(node: ast.AST, *, is_top: bool) -> list[object]:
-    parts = {name: part for name, part in ast.iter_fields(node) if name not in _SAYS_NOTHING}
-    if isinstance(node, ast.arg):
-        del parts["annotation"]
-    if isinstance(node, (ScopeNode, ast.Module)):
-        parts["body"] = _without_docstring(node.body) if is_top else []
-    return list(parts.values())
-
-
 _SAYS_NOTHING = frozenset({"ctx", "kind", "returns", "type_comment", "type_ignores"})
-
-
-def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    first = body[0] if body else None
-    is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    return body[1:] if is_docstring else body
 
 
 # -- as the memory keeps changes

@@ -213,7 +213,20 @@ def _read(rootdir: Path, commit: str, names: Sequence[str]) -> dict[str, str]:
     """Return the files ``names`` at ``commit``; those that are no text are left out."""
     named = [name for name in names if "\n" not in name]
     wanted = "".join(f"{commit}:./{name}\n" for name in named)
-    return dict(_texts(named, _git(rootdir, ["cat-file", "--batch"], wanted.encode())))
+    blobs = _git(rootdir, ["cat-file", "--batch"], wanted.encode())
+    found: dict[str, str] = {}
+    at = 0
+    for name in named:
+        end = blobs.index(b"\n", at)
+        head = blobs[at:end].split()
+        at = end + 1
+        if len(head) != 3 or not head[2].isdigit():
+            continue  # a submodule, or nothing: git says "missing" and no more
+        size = int(head[2])
+        with suppress(SyntaxError, UnicodeError):
+            found[name] = as_python_reads(blobs[at : at + size])
+        at += size + 1
+    return found
 
 
 def _names(listed: str) -> list[str]:
@@ -252,21 +265,6 @@ def _git(
             reason = error.stderr.decode("utf-8", "replace").strip() or "unknown revision"
         raise _GitError(reason.partition("\n")[0]) from error
     return done.stdout
-
-
-def _texts(names: Sequence[str], blobs: bytes) -> Iterator[tuple[str, str]]:
-    """Yield the texts that ``git cat-file --batch`` printed for ``names``."""
-    at = 0
-    for name in names:
-        end = blobs.index(b"\n", at)
-        head = blobs[at:end].split()
-        at = end + 1
-        if len(head) != 3 or not head[2].isdigit():
-            continue  # a submodule, or nothing: git says "missing" and no more
-        size = int(head[2])
-        with suppress(SyntaxError, UnicodeError):
-            yield name, as_python_reads(blobs[at : at + size])
-        at += size + 1
 
 
 # -- older states of the project

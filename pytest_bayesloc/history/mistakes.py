@@ -73,21 +73,20 @@ def _in_parts(before: Sequence[object], after: Sequence[object]) -> list[Pair] |
     """Return what differs in as many fields or items; None if only the whole can tell it."""
     found: list[Pair] = []
     for one, other in zip(before, after, strict=True):
-        own = _in_part(one, other)
+        own: list[Pair] | None = None
+        if isinstance(one, list) and isinstance(other, list):
+            if all(isinstance(item, ast.stmt) for item in (*one, *other)):
+                own = list(_in_block(one, other))
+            elif len(one) == len(other):
+                own = _in_parts(one, other)
+        elif isinstance(one, ast.AST) and isinstance(other, ast.AST):
+            own = list(_differences(one, other))
+        elif one == other:
+            own = []
         if own is None:
             return None
         found += own
     return found
-
-
-def _in_part(before: object, after: object) -> list[Pair] | None:
-    if isinstance(before, list) and isinstance(after, list):
-        if all(isinstance(item, ast.stmt) for item in (*before, *after)):
-            return list(_in_block(before, after))
-        return _in_parts(before, after) if len(before) == len(after) else None
-    if isinstance(before, ast.AST) and isinstance(after, ast.AST):
-        return list(_differences(before, after))
-    return [] if before == after else None
 
 
 def _in_block(before: Sequence[ast.AST], after: Sequence[ast.AST]) -> Iterator[Pair]:
@@ -346,20 +345,20 @@ def _tokens(tree: ast.AST) -> Iterator[object]:
     """Yield a program flat: its names as texts, and the rest as types and values."""
 
     def parts(node: ast.AST) -> list[object]:
-        fields = (item for item in ast.iter_fields(node) if item[0] not in SAYS_NOTHING)
-        return [_part(name, value) for name, value in fields]
+        found: list[object] = []
+        for field, value in ast.iter_fields(node):
+            if field in SAYS_NOTHING:
+                continue
+            if field in NAMES and isinstance(value, str):
+                # The name of an imported module is not that of a variable.
+                found.append(f"from {value}" if field == "module" else value)
+            elif isinstance(value, (ast.AST, list)):
+                found.append(value)
+            else:
+                found.append((type(value), value))  # 1, 1.0 and True are equal
+        return found
 
     return flat(tree, parts)
-
-
-def _part(field: str, value: object) -> object:
-    """Return what a field of a node holds: a name as it is, another value with its type."""
-    if isinstance(value, (ast.AST, list)):
-        return value
-    if field in NAMES and isinstance(value, str):
-        # The name of an imported module is not that of a variable.
-        return f"from {value}" if field == "module" else value
-    return type(value), value  # 1, 1.0 and True are equal
 
 
 def _bound(tree: ast.AST) -> set[str]:

@@ -202,7 +202,14 @@ class SnapshotStore:
                     counts = counts or Counter(n for key in keys for (n,) in look_up(db, key))
                 best = max(counts, key=lambda n: (counts[n], n), default=None)
                 if best is not None and best not in texts:
-                    texts[best] = _texts(db, best, code=code)
+                    rows = db.execute(
+                        "SELECT path, body FROM file JOIN text USING (digest) "
+                        "WHERE snapshot = ? AND (path GLOB '*.py') = ?",
+                        (best, code),
+                    )
+                    texts[best] = {
+                        path: zlib.decompress(body).decode("utf-8") for path, body in rows
+                    }
                 found.append(None if best is None else texts[best])
         return found
 
@@ -336,15 +343,6 @@ def _passed_as(db: sqlite3.Connection, key: str, present: Collection[str]) -> It
     last = max((int(snapshot) for other, snapshot in rows if other not in present), default=0)
     (n_since,) = db.execute("SELECT count(*) FROM snapshot WHERE id > ?", (last,)).fetchone()
     return [(last,)] if last and n_since <= N_LATELY else []
-
-
-def _texts(db: sqlite3.Connection, snapshot: int, *, code: bool) -> dict[str, str]:
-    rows = db.execute(
-        "SELECT path, body FROM file JOIN text USING (digest) "
-        "WHERE snapshot = ? AND (path GLOB '*.py') = ?",
-        (snapshot, code),
-    )
-    return {path: zlib.decompress(body).decode("utf-8") for path, body in rows}
 
 
 def _forget(db: sqlite3.Connection) -> None:

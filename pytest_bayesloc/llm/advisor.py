@@ -255,18 +255,15 @@ class LlmSummarizer:
 
     def _trial(self, record: BugRecord, edit: CodeEdit) -> dict[str, object]:
         """Return the values that every trial is described by."""
+        files = {function.partition(" ")[0] for function in edit.functions}
+        diff = names = ", ".join(edit.functions)
+        if all(map(self._shows, files)):
+            diff = edit.diff[:_LONG] or names or "(not known)"
         return {
             "error": record.symptom.error[:_LONG],
-            "diff": self._diff(edit),
+            "diff": diff,
             "tried": [*record.failed_strategies[-5:]] or ["nothing"],
         }
-
-    def _diff(self, edit: CodeEdit) -> str:
-        """Return the change; without its text where a file of it is not to be sent."""
-        files = {function.partition(" ")[0] for function in edit.functions}
-        if all(self._shows(file) for file in files):
-            return edit.diff[:_LONG] or ", ".join(edit.functions) or "(not known)"
-        return ", ".join(edit.functions)
 
 
 def marked(text: str, length: int) -> str:

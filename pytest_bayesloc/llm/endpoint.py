@@ -152,7 +152,20 @@ class OpenAIEndpoint:
         except CallError:
             raise
         except Exception as error:  # of the client, or of what it stands on
-            raise _call_error(error, str(body.get("model")), n_calls) from error
+            status = int(getattr(error, "status_code", 0) or 0)
+            is_retried = status in _TRANSIENT or status >= _SERVER
+            said = f"{type(error).__name__}: {error}" if not status else f"HTTP {status}: {error}"
+            hint, is_final = _HINTS.get(status, ("", False))
+            taken = n_calls if is_retried else 1
+            if type(error).__name__ in _UNREACHED:
+                hint, is_final = "See OPENAI_BASE_URL and OPENAI_API_KEY.", True
+                taken = 0 if type(error).__name__ == _NOT_SENT else n_calls
+            elif not status:  # it was sent, and the answer was lost
+                taken = 1
+            hint = hint.format(model=str(body.get("model")))
+            raise CallError(
+                said, status=status, n_calls=taken, is_final=is_final, hint=hint
+            ) from error
         return _reply(data, n_retries + 1)
 
     def _read(self, body: Mapping[str, Any], n_retries: int, limit_s: float) -> tuple[bytes, int]:
@@ -258,23 +271,6 @@ def _client(access: tuple[str, str | None], n_retries: int, limit_s: float) -> O
 
     address, key = access
     return OpenAI(base_url=address, api_key=key, timeout=limit_s, max_retries=max(0, n_retries))
-
-
-def _call_error(error: Exception, model: str, n_calls: int) -> CallError:
-    """Return an error of the client in our words."""
-    status = int(getattr(error, "status_code", 0) or 0)
-    is_retried = status in _TRANSIENT or status >= _SERVER
-    said = f"{type(error).__name__}: {error}" if not status else f"HTTP {status}: {error}"
-    hint, is_final = _HINTS.get(status, ("", False))
-    taken = n_calls if is_retried else 1
-    if type(error).__name__ in _UNREACHED:
-        hint, is_final = "See OPENAI_BASE_URL and OPENAI_API_KEY.", True
-        taken = 0 if type(error).__name__ == _NOT_SENT else n_calls
-    elif not status:  # it was sent, and the answer was lost
-        taken = 1
-    return CallError(
-        said, status=status, n_calls=taken, is_final=is_final, hint=hint.format(model=model)
-    )
 
 
 _NOT_SENT = "OpenAIError"  # what the client raises where it has no key

@@ -367,22 +367,17 @@ def _strategy(edit: CodeEdit) -> str:
 
 
 def core_of(diff: str) -> str:
-    """Return the first line that a diff removes and the first one that it adds."""
-    lines = diff.splitlines()
-    old, new = (
-        next((t for line in lines if (t := _changed(line, sign))), "") for sign in ("-", "+")
-    )
+    """Return the first line of code that a diff removes and the first one that it adds."""
+    first: dict[str, str] = {}
+    for line in diff.splitlines():
+        text = line[1:].strip()
+        is_head = line.startswith(("---", "+++"))
+        if not is_head and re.search(r"\w", text) and not text.startswith("#"):
+            first.setdefault(line[:1], text)
+    old, new = first.get("-", ""), first.get("+", "")
     if old and new:
         return f"`{clipped(old, 60)}` -> `{clipped(new, 60)}`"
     return f"removed `{clipped(old, 80)}`" if old else f"added `{clipped(new, 80)}`" if new else ""
-
-
-def _changed(line: str, sign: str) -> str:
-    """Return the text of a changed line; empty for others, heads and comments."""
-    if not line.startswith(sign) or line.startswith(sign * 3):
-        return ""
-    text = line[1:].strip()
-    return text if re.search(r"\w", text) and not text.startswith("#") else ""
 
 
 def _named(functions: Sequence[str]) -> str:

@@ -53,20 +53,13 @@ def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
     """
     attempts = [seen for i, seen in enumerate(history) if i == 0 or seen.edited]
     if len(attempts) < 2 or attempts[-1] is not history[-1]:
-        return [*_untested_edit(history), *_no_edit(history)]
+        return list(_without_attempt(history))
     streak = [attempts[-1]]  # of one error, in no fewer tests
     for seen in reversed(attempts[:-1]):
         if seen.error != streak[0].error or seen.n_failing > streak[0].n_failing:
             break
         streak.insert(0, seen)
-    edits = streak[1:]
-    return [
-        *_alternation(attempts),
-        *(_test_at_fault(edits) if in_test else ()),
-        *_same_error(streak),
-        *_wrong_place(edits),
-        *_seen_state(attempts),
-    ]
+    return [*_alternation(attempts), *_in_vain(streak, in_test=in_test), *_seen_state(attempts)]
 
 
 def _last(history: Sequence[Sighting], holds: Callable[[Sighting], object]) -> list[Sighting]:
@@ -74,32 +67,27 @@ def _last(history: Sequence[Sighting], holds: Callable[[Sighting], object]) -> l
     return list(takewhile(holds, reversed(history)))[::-1]
 
 
-def _same_error(streak: Sequence[Sighting]) -> Iterator[LoopWarning]:
+def _in_vain(streak: Sequence[Sighting], *, in_test: bool) -> Iterator[LoopWarning]:
+    """Find edits that left the error as it was."""
+    edits = streak[1:]
+    n_states = len({seen.test_state for seen in edits})
+    if in_test and n_states <= 1 and len(edits) >= N_CODE_EDITS:
+        yield _loop(LoopKind.TEST_AT_FAULT, len(edits), edits, N_CODE_EDITS)
     before = {seen.state for seen in streak[:-1]}
     if streak[-1].state not in before and len(before) + 1 >= N_ERRORS:
         yield _loop(LoopKind.SAME_ERROR, len(before) + 1, streak, N_ERRORS)
-
-
-def _wrong_place(edits: Sequence[Sighting]) -> Iterator[LoopWarning]:
     missed = _last(edits, lambda seen: not seen.is_aimed)
     if len(missed) >= N_MISSES:
         yield _loop(LoopKind.WRONG_PLACE, len(missed), missed, N_MISSES)
 
 
-def _test_at_fault(edits: Sequence[Sighting]) -> Iterator[LoopWarning]:
-    if len({seen.test_state for seen in edits}) <= 1 and len(edits) >= N_CODE_EDITS:
-        yield _loop(LoopKind.TEST_AT_FAULT, len(edits), edits, N_CODE_EDITS)
-
-
-def _untested_edit(history: Sequence[Sighting]) -> Iterator[LoopWarning]:
+def _without_attempt(history: Sequence[Sighting]) -> Iterator[LoopWarning]:
+    """Find edits that no test imports, then runs without any edit."""
     edits = _last(history, lambda seen: seen.untested)
     if len(edits) >= N_UNTESTED:
         names = dict.fromkeys(name for seen in edits for name in seen.untested)
         loop = _loop(LoopKind.UNTESTED_EDIT, len(edits), edits, N_UNTESTED)
         yield replace(loop, edited=tuple(names))
-
-
-def _no_edit(history: Sequence[Sighting]) -> Iterator[LoopWarning]:
     if not history or not history[-1].command:  # empty: something was edited
         return
     ran = _as_run(history[-1])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate
 from math import sqrt
 from typing import TypeAlias
@@ -84,7 +84,16 @@ def candidates(ledger: Ledger, query: Entry, *, before: int) -> list[tuple[int, 
     signature, tags = query
     own = words(" ".join([safe(signature), *sorted(tags)]))
     wanted = sorted(numbered(own, ledger.project))[:MAX_WORDS]
-    counts = sorted(_counted(ledger, wanted), key=lambda item: (item[1], item[0]))
+    # One statement for all: each takes its time to be made, and to reach a server.
+    each = (
+        f"SELECT {word}, count(*) FROM "
+        f"(SELECT 1 FROM posting WHERE word = {word} LIMIT {N_COUNTED}) AS capped"
+        for word in wanted
+    )
+    counting = " UNION ALL ".join(each)
+    counted = ledger.db.rows(counting) if counting else []
+    counts = [(int(word), int(n)) for word, n in counted if n]
+    counts.sort(key=lambda item: (item[1], item[0]))
     reached = accumulate((n for _, n in counts), initial=0)
     rarest = [word for (word, _), n in zip(counts, reached, strict=False) if n < N_CANDIDATES]
     newest = """SELECT DISTINCT failure FROM posting
@@ -97,19 +106,6 @@ def candidates(ledger: Ledger, query: Entry, *, before: int) -> list[tuple[int, 
         for bug, signature, listed in sorted(ledger.db.rows(asked, failures))
         if bug < before
     ]
-
-
-def _counted(ledger: Ledger, wanted: Sequence[int]) -> list[tuple[int, int]]:
-    """Return per known word how many failures hold it, counted up to a bound."""
-    # One statement for all: each takes its time to be made, and to reach a server.
-    each = (
-        f"SELECT {word}, count(*) FROM "
-        f"(SELECT 1 FROM posting WHERE word = {word} LIMIT {N_COUNTED}) AS capped"
-        for word in wanted
-    )
-    asked = " UNION ALL ".join(each)
-    rows = ledger.db.rows(asked) if asked else []
-    return [(int(word), int(n)) for word, n in rows if n]
 
 
 def fixed_alike(ledger: Ledger, category: Category, signature: str) -> dict[str, int]:
@@ -236,7 +232,12 @@ def vectors_of(embedder: Embedder, texts: Sequence[str]) -> dict[str, array[floa
     Raises:
         EndpointError: If they can't be had.
     """
-    return dict(zip(texts, map(_unit, embedder.embed(texts)), strict=True))
+    found = {}
+    for text, embedded in zip(texts, embedder.embed(texts), strict=True):
+        vector = array("f", embedded)
+        length = sqrt(sum(x * x for x in vector)) or 1.0
+        found[text] = array("f", (x / length for x in vector))
+    return found
 
 
 def text_of(entry: Entry) -> str:
@@ -244,12 +245,6 @@ def text_of(entry: Entry) -> str:
     signature, tags = entry
     named = sorted(tag.partition(":")[2] for tag in tags if not tag.startswith("error:"))
     return safe(f"{signature}\n{' '.join(named)}")
-
-
-def _unit(vector: Iterable[float]) -> array[float]:
-    found = array("f", vector)
-    length = sqrt(sum(x * x for x in found)) or 1.0
-    return array("f", (x / length for x in found))
 
 
 def _dot(a: array[float], b: array[float]) -> float:

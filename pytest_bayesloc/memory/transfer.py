@@ -62,24 +62,20 @@ def export(connection: Connection, project: str | None = None) -> Iterator[str]:
     yield from (_line("run", row) for row in connection.records(runs, *key))
     bugs = f"SELECT seq FROM bug WHERE {own} ORDER BY seq"
     for chunk in chunks(connection.column(bugs, *key)):
-        yield from _bugs(connection, chunk)
+        found = connection.records("SELECT * FROM bug WHERE seq IN ? ORDER BY seq", chunk)
+        children: dict[int, dict[str, list[Row]]] = {number: {} for number in chunk}
+        for child in CHILDREN:
+            keys = ", ".join(name for name, column in tables()[child].items() if column.is_key)
+            asked = f"SELECT * FROM {child} WHERE bug IN ? ORDER BY {keys}"
+            for row in connection.records(asked, chunk):
+                children[row["bug"]].setdefault(child, []).append(_without_numbers(row))
+        for row in found:
+            yield _line("bug", _without_numbers(row) | {"children": children[row["seq"]]})
     for table in (*COUNTED, "rule", "fix_pattern"):
         rows = connection.records(f"SELECT * FROM {table} WHERE {own}", *key)
         yield from (_line(table, row) for row in rows)
     loose = f"SELECT * FROM note WHERE {own} AND bug IS NULL ORDER BY seq"
     yield from (_line("note", _without_numbers(row)) for row in connection.records(loose, *key))
-
-
-def _bugs(connection: Connection, numbers: list[int]) -> Iterator[str]:
-    rows = connection.records("SELECT * FROM bug WHERE seq IN ? ORDER BY seq", numbers)
-    children: dict[int, dict[str, list[Row]]] = {number: {} for number in numbers}
-    for table in CHILDREN:
-        keys = ", ".join(name for name, column in tables()[table].items() if column.is_key)
-        asked = f"SELECT * FROM {table} WHERE bug IN ? ORDER BY {keys}"
-        for row in connection.records(asked, numbers):
-            children[row["bug"]].setdefault(table, []).append(_without_numbers(row))
-    for row in rows:
-        yield _line("bug", _without_numbers(row) | {"children": children[row["seq"]]})
 
 
 def _without_numbers(row: Row) -> Row:
@@ -144,16 +140,15 @@ def _add(db: Connection, kind: str, row: Row) -> bool:
         return _add_counts(db, "outcome", empty | lists | known | counts)
     if kind in COUNTED:
         return _add_counts(db, kind, row)
-    add = {"run": _run, "bug": _bug}.get(kind)
-    return _add_once(db, kind, ONCE[kind], row) if add is None else add(db, row)
+    if kind == "bug":
+        return _add_bug(db, row)
+    if kind == "run":
+        number = Ledger(db, row["project"]).next_number()
+        return _add_once(db, "run", ("id",), row | {"number": number})
+    return _add_once(db, kind, ONCE[kind], row)
 
 
-def _run(db: Connection, row: Row) -> bool:
-    number = Ledger(db, row["project"]).next_number()
-    return _add_once(db, "run", ("id",), row | {"number": number})
-
-
-def _bug(db: Connection, row: Row) -> bool:
+def _add_bug(db: Connection, row: Row) -> bool:
     children = row.pop("children")
     # Known by its id, or an open one that fails in the same way.
     found = db.value("SELECT seq FROM bug WHERE id = ?", row["id"])

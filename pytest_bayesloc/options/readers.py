@@ -191,27 +191,25 @@ def memory_actions(
 
 def executors(shown: str, given: Sequence[str], _: pytest.Config) -> tuple[str, ...]:
     """Read where tests run again: one specification a server."""
-    return tuple(spec for text in given for spec in _expanded(shown, text.strip()))
-
-
-def _expanded(shown: str, text: str) -> list[str]:
-    """The specifications that ``N*SPEC`` stands for."""
-    times = _TIMES.fullmatch(text)
-    number, spec = (int(times[1]), times[2]) if times else (1, text)
-    is_known = spec == LOCAL or (_EXECUTOR.fullmatch(spec) and spec not in _NEEDS_NAME)
-    if not is_known or not 1 <= number <= 1000:
-        raise pytest.UsageError(
-            f"{shown}={text} is not known: expected local, an execnet specification "
-            "(popen, ssh=HOST, socket=HOST:PORT), docker:CONTAINER, docker-image:IMAGE, dask:local "
-            "or dask:tcp://HOST:PORT, several servers by N*SPEC."
-        )
-    try:
-        shlex.split(spec)
-    except ValueError as error:
-        raise pytest.UsageError(
-            f"{shown}={text} can't be split into words ({error}): quote it as for a shell."
-        ) from error
-    return [spec] * number
+    found: list[str] = []
+    for text in map(str.strip, given):
+        times = _TIMES.fullmatch(text)
+        number, spec = (int(times[1]), times[2]) if times else (1, text)
+        is_known = spec == LOCAL or (_EXECUTOR.fullmatch(spec) and spec not in _NEEDS_NAME)
+        if not is_known or not 1 <= number <= 1000:
+            raise pytest.UsageError(
+                f"{shown}={text} is not known: expected local, an execnet specification "
+                "(popen, ssh=HOST, socket=HOST:PORT), docker:CONTAINER, docker-image:IMAGE, "
+                "dask:local or dask:tcp://HOST:PORT, several servers by N*SPEC."
+            )
+        try:
+            shlex.split(spec)
+        except ValueError as error:
+            raise pytest.UsageError(
+                f"{shown}={text} can't be split into words ({error}): quote it as for a shell."
+            ) from error
+        found += [spec] * number
+    return tuple(found)
 
 
 def workspace(shown: str, given: str, config: pytest.Config) -> tuple[str, str]:
@@ -300,7 +298,12 @@ def reports(shown: str, given: Sequence[str], config: pytest.Config) -> tuple[Re
     _check_places(shown, reports)
     if AUTO in given:
         named = {report.kind for report in reports}
-        reports += [Report(kind) for kind in _kinds_of_ci(os.environ) if kind not in named]
+        kinds: tuple[str, ...] = ()  # that the CI service shows by itself, and the page
+        if os.environ.get("GITHUB_ACTIONS") and os.environ.get("GITHUB_STEP_SUMMARY"):
+            kinds = ("html", "github")
+        elif os.environ.get("GITLAB_CI"):
+            kinds = ("html", "gitlab")
+        reports += [Report(kind) for kind in kinds if kind not in named]
     return tuple(dict.fromkeys(reports))
 
 
@@ -335,13 +338,6 @@ def _check_places(shown: str, reports: Sequence[Report]) -> None:
                 f"{shown}={report.kind}:{report.path} would overwrite the {other} report: give "
                 "each report a file of its own."
             )
-
-
-def _kinds_of_ci(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The reports that the CI service shows by itself, and the page; none elsewhere."""
-    if environment.get("GITHUB_ACTIONS") and environment.get("GITHUB_STEP_SUMMARY"):
-        return "html", "github"
-    return ("html", "gitlab") if environment.get("GITLAB_CI") else ()
 
 
 def offered_formats(config: pytest.Config) -> tuple[dict[str, Format], str]:

@@ -60,6 +60,11 @@ def fault_of(case: Case) -> Fault:
     """Return what is known of a group of failing tests by now."""
     shown, test_share = listed(case)
     ranking = _with_call_paths(case, rank(case, shown))
+    # Which of the first rows each of the first failing tests executed.
+    spectrum = case.spectrum
+    position = {node_id: i for i, node_id in enumerate(spectrum.tests)}
+    executed = [spectrum.executed.get(row.location, 0) for row in ranking[:N_REACHED_ROWS]]
+    asked = [position.get(failure.node_id) for failure in case.failures[:N_REACHED_TESTS]]
     fault = Fault(
         failures=case.failures,
         origin=_origin(case, ranking),
@@ -76,7 +81,10 @@ def fault_of(case: Case) -> Fault:
         breaking=case.breaking or tuple(_not_tried(case, ranking)),
         n_candidates=len(case.belief.probabilities),
         test_share=test_share,
-        reached=_reached(case, ranking[:N_REACHED_ROWS]),
+        reached=tuple(
+            () if bit is None else tuple(i for i, tests in enumerate(executed) if tests >> bit & 1)
+            for bit in asked
+        ),
     )
     if fault.is_flaky:
         # Both models take it that the code decides whether a test fails: here, it does not.
@@ -103,18 +111,6 @@ def _not_tried(case: Case, ranking: Sequence[Ranked]) -> Iterator[BreakingChange
             n_changes=len(hunks),
             is_smallest=len(hunks) == 1,
         )
-
-
-def _reached(case: Case, rows: Sequence[Ranked]) -> tuple[tuple[int, ...], ...]:
-    """List for each of the first failing tests which of ``rows`` it executed."""
-    spectrum = case.spectrum
-    position = {node_id: i for i, node_id in enumerate(spectrum.tests)}
-    executed = [spectrum.executed.get(row.location, 0) for row in rows]
-    asked = [position.get(failure.node_id) for failure in case.failures[:N_REACHED_TESTS]]
-    return tuple(
-        () if bit is None else tuple(i for i, tests in enumerate(executed) if tests >> bit & 1)
-        for bit in asked
-    )
 
 
 def _origin(case: Case, ranking: Sequence[Ranked]) -> Origin:

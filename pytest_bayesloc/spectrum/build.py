@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.spectrum.failures import RawFailure
     from pytest_bayesloc.spectrum.run_record import Footprint, RunRecord, Window
     from pytest_bayesloc.spectrum.sources import Sources
 
@@ -73,22 +72,19 @@ def build_spectrum(recorded: RunRecord, sources: Sources) -> Spectrum:
 
 def build_failures(recorded: RunRecord, sources: Sources) -> tuple[Failure, ...]:
     """The failures in the order that they happened."""
-    return tuple(_failure(raw, sources) for raw in recorded.failures.values())
-
-
-def _failure(raw: RawFailure, sources: Sources) -> Failure:
-    found = map(sources.locate, raw["test_code"])
-    syntax = raw["syntax_error"]
-    return Failure(
-        node_id=raw["node_id"],
-        phase=raw["phase"],
-        exc_type=raw["exc_type"],
-        message=raw["message"],
-        frames=convert(raw["frames"], tuple[Frame, ...]),
-        cause_frames=convert(raw["cause_frames"], tuple[tuple[Frame, ...], ...]),
-        test_locations=tuple(location for location in found if location is not None),
-        syntax_error=None if syntax is None else (syntax[0], syntax[1]),
-        raised=Raised(raw["error"]),
+    return tuple(
+        Failure(
+            node_id=raw["node_id"],
+            phase=raw["phase"],
+            exc_type=raw["exc_type"],
+            message=raw["message"],
+            frames=convert(raw["frames"], tuple[Frame, ...]),
+            cause_frames=convert(raw["cause_frames"], tuple[tuple[Frame, ...], ...]),
+            test_locations=tuple(filter(None, map(sources.locate, raw["test_code"]))),
+            syntax_error=None if (at := raw["syntax_error"]) is None else (at[0], at[1]),
+            raised=Raised(raw["error"]),
+        )
+        for raw in recorded.failures.values()
     )
 
 

@@ -87,16 +87,6 @@ class CoverageCollector:
         cov.start()
         self._tracer = sys.gettrace()
 
-    def _check(self) -> None:
-        """Take the trace function back where a test took it; what it executed since is lost."""
-        current = sys.gettrace()
-        if self._rests or current is self._tracer:
-            return
-        if self._window is not None:
-            self._spoilt.add(self._window)
-        if current is None:
-            sys.settrace(self._tracer)
-
     def _configure(self, cov: Coverage, outer: Coverage | None) -> None:
         if outer is None:
             cov.set_option("run:include", [f"{path}/*" for path in self._directories])
@@ -117,7 +107,13 @@ class CoverageCollector:
         """Label what follows with ``window``."""
         if self._cov is None or window == self._window:
             return
-        self._check()
+        current = sys.gettrace()
+        if not self._rests and current is not self._tracer:
+            # A test took the trace function: what was executed since is lost.
+            if self._window is not None:
+                self._spoilt.add(self._window)
+            if current is None:
+                sys.settrace(self._tracer)
         self._window = window
         if self._rests and window is not None:
             self._rests = False

@@ -77,18 +77,14 @@ def describe(
 
 def _kind(error: BaseException, trace: TracebackType | None) -> str:
     """The kind of an error as ``domain.failure.Raised`` has it, by types and not by names."""
-    if _is_timeout(trace):
+    # pytest-timeout raises from a signal in whatever was running.
+    last = deque(walk_tb(trace), maxlen=N_TIMEOUT_FRAMES)
+    if any(Path(frame.f_code.co_filename).stem == TIMEOUT_PLUGIN for frame, _ in last):
         return "timeout"
     kind = type(error)  # ``isinstance`` would ask for the error's own ``__class__``
     if issubclass(kind, (AssertionError, pytest.fail.Exception)):
         return "assertion"
     return "system" if issubclass(kind, (OSError, ImportError)) else ""
-
-
-def _is_timeout(trace: TracebackType | None) -> bool:
-    """Whether pytest-timeout raised, from a signal in whatever was running."""
-    last = deque(walk_tb(trace), maxlen=N_TIMEOUT_FRAMES)
-    return any(Path(frame.f_code.co_filename).stem == TIMEOUT_PLUGIN for frame, _ in last)
 
 
 def without_exception(node_id: str, phase: str, text: str) -> RawFailure:

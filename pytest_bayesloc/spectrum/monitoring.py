@@ -139,11 +139,11 @@ class MonitoringCollector:
 
     def hand_over(self, recorded: RunRecord) -> None:
         """Add what was executed to ``recorded``."""
-        footprints = [_footprint(self._codes[key], lines) for key, lines in self._numbers]
+        footprints = []
+        for key, lines in self._numbers:
+            code = self._codes[key]
+            # Line 0 is the start of a module, above its first line.
+            executed = tuple(sorted(line for line in lines if line > 0))
+            name = code_name(code)
+            footprints.append(Footprint(code.co_filename, code.co_firstlineno, name, executed))
         recorded.add(footprints, self._rows)
-
-
-def _footprint(code: CodeType, lines: tuple[int, ...]) -> Footprint:
-    # Line 0 is the start of a module, above its first line.
-    executed = tuple(sorted(line for line in lines if line > 0))
-    return Footprint(code.co_filename, code.co_firstlineno, code_name(code), executed)

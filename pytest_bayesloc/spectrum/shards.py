@@ -104,7 +104,20 @@ def parse(text: str, source: Path, files: SourceFilter) -> Shard:
     """
     try:
         record: Shard = json.loads(text)
-        _check(record)
+        # It may hold less than is needed, or more than can be used here.
+        convert(record, Shard)
+        payload = record["payload"]
+        convert(payload["windows"], list[Window])
+        for raw in (*record["failures"].values(), *payload["failures"].values()):
+            convert([raw["frames"], *raw["cause_frames"]], list[list[Frame]])
+            convert(raw["phase"], Literal["setup", "call", "teardown", "collect"])
+            Raised(raw["error"])
+        if not all([payload["windows"], *payload["windows_of"].values()]):
+            raise ValueError("it lacks windows")
+        if any("cached_name" in window for window in payload["windows"]):
+            raise ValueError("it refers to a cache that is not here")
+        if not all(0 <= number < END for number in _numbers(record)):
+            raise ValueError("it holds a number out of range")
         outside = next((file for file in _files(record) if _leads_out(file, files)), None)
         if outside is not None:
             raise _unfit(source, f"it names {outside!r}, which lies outside of the project")
@@ -116,28 +129,6 @@ def parse(text: str, source: Path, files: SourceFilter) -> Shard:
     except _UNFIT as error:
         raise _unfit(source, f"{type(error).__name__}: {error}") from error
     return record
-
-
-def _check(record: Shard) -> None:
-    """Look at the shape of what was read.
-
-    Raises:
-        MsgspecError: If it is another one.
-        ValueError: If it holds less, or more than can be used here.
-    """
-    convert(record, Shard)
-    payload = record["payload"]
-    convert(payload["windows"], list[Window])
-    for raw in (*record["failures"].values(), *payload["failures"].values()):
-        convert([raw["frames"], *raw["cause_frames"]], list[list[Frame]])
-        convert(raw["phase"], Literal["setup", "call", "teardown", "collect"])
-        Raised(raw["error"])
-    if not all([payload["windows"], *payload["windows_of"].values()]):
-        raise ValueError("it lacks windows")
-    if any("cached_name" in window for window in payload["windows"]):
-        raise ValueError("it refers to a cache that is not here")
-    if not all(0 <= number < END for number in _numbers(record)):
-        raise ValueError("it holds a number out of range")
 
 
 def _numbers(value: object) -> Iterator[int]:
@@ -168,7 +159,22 @@ def load(recorded: RunRecord, record: Shard, files: SourceFilter) -> None:
     failed = {n for n, passed in recorded.verdicts.items() if not passed}
     newly_failed = {n for n, passed in verdicts.items() if not passed} - failed
     taken = (verdicts.keys() - known) | newly_failed
-    recorded.merge(_here(record["payload"], taken | set(record["remembered"]) - known, files))
+    payload = record["payload"]
+    tests = taken | set(record["remembered"]) - known
+    recorded.merge(
+        {
+            **payload,
+            "windows_of": {
+                n: windows for n, windows in payload["windows_of"].items() if n in tests
+            },
+            "failures": {n: raw for n, raw in payload["failures"].items() if n in tests},
+            "files": [files.absolute(file) for file in payload["files"]],
+            "footprints": [
+                Footprint(files.absolute(file), first_line, name, lines)
+                for file, first_line, name, lines in payload["footprints"]
+            ],
+        }
+    )
     recorded.verdicts.update((n, verdicts[n]) for n in verdicts if n in taken)
     recorded.failures.update((n, raw) for n, raw in record["failures"].items() if n in taken)
     recorded.excused.update(record["excused"])
@@ -176,20 +182,6 @@ def load(recorded: RunRecord, record: Shard, files: SourceFilter) -> None:
     recorded.environments.update((n, machine) for n in taken if not verdicts[n])
     remembered = {*recorded.remembered, *record["remembered"]}
     recorded.remembered = sorted(remembered - recorded.verdicts.keys())
-
-
-def _here(payload: Payload, tests: set[str], files: SourceFilter) -> Payload:
-    """``payload`` with the paths of this machine, of ``tests`` alone."""
-    return {
-        **payload,
-        "windows_of": {n: windows for n, windows in payload["windows_of"].items() if n in tests},
-        "failures": {n: raw for n, raw in payload["failures"].items() if n in tests},
-        "files": [files.absolute(file) for file in payload["files"]],
-        "footprints": [
-            Footprint(files.absolute(file), first_line, name, lines)
-            for file, first_line, name, lines in payload["footprints"]
-        ],
-    }
 
 
 def _unfit(source: Path, why: str) -> ShardError:

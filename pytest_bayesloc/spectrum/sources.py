@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import suppress
 from enum import Enum
 from fnmatch import fnmatch
 from pathlib import Path
@@ -110,16 +111,13 @@ class SourceFilter:
         """``filename`` relative to rootdir, POSIX style; as it is, if it can't be."""
         known = self._relatives.get(filename)
         if known is None:  # asking the disk is slow, and each frame of each failure asks
-            known = self._relatives[filename] = self._relative(filename)
+            known = filename
+            if _isabs(filename):  # else a pseudo name, or a name that code was compiled under
+                with suppress(ValueError):  # another drive
+                    known = _relpath(_real(filename), self.rootdir)
+                known = known.replace(os.sep, "/")
+            self._relatives[filename] = known
         return known
-
-    def _relative(self, filename: str) -> str:
-        if not _isabs(filename):  # a pseudo name, or code that was compiled under a name of its own
-            return filename
-        try:
-            return _relpath(_real(filename), self.rootdir).replace(os.sep, "/")
-        except ValueError:  # another drive
-            return filename.replace(os.sep, "/")
 
     def absolute(self, file: str) -> str:
         """The absolute path of ``file``, which is relative to rootdir."""

@@ -323,15 +323,13 @@ class ImportUses:
             # The body of the class itself reads it as a plain name.
             unknown |= self._in_file.get((file.source.file, name), 0)
             unknown |= 0 if is_method else self._anywhere.get(f".{name}", 0)
-        return known | (unknown & self._dealing(definition, file) if unknown else 0)
-
-    def _dealing(self, definition: ImportedDefinition, file: ImportedFile) -> int:
-        """The tests that deal with the class of a member: they run code of it, or name it."""
-        tests = 0
+        if not unknown:
+            return known
+        dealing = 0  # tests that run code of the class, or name it
         for name in self._kinship.heirs(definition.owner):
-            tests |= self._inside.get(name, 0) | self._anywhere.get(name, 0)
-            tests |= self._in_file.get((file.source.file, name), 0)
-        return tests
+            dealing |= self._inside.get(name, 0) | self._anywhere.get(name, 0)
+            dealing |= self._in_file.get((file.source.file, name), 0)
+        return known | unknown & dealing
 
     def of_lines(self) -> dict[Location, dict[int, int]]:
         """Return per body and line of a definition in code the tests that use what it defines.

@@ -72,19 +72,20 @@ class Assertions(InspectionStrategy):
             raise
         except BayeslocError:
             return ()
-        return [_finding(case, target, patch, budget) for patch in patches if budget.left_s()]
-
-
-def _finding(case: Case, target: Location, patch: InspectionPatch, budget: Budget) -> Finding:
-    rerun = watch(case, patch, budget)
-    failing, passing = case.divide(rerun.tests)
-    fired = fired_checks(failing, passing)
-    signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
-    decision, reason = reflect(patch, fired, case.innocent)
-    outcome = _outcome(signals, decision, patch, case.model)
-    why = describe(patch, fired, reason)
-    evidence = weigh(case.model, outcome, target, source=patch.kind, why=why)
-    return finding_of(evidence, patch, rerun, signals, decision)
+        findings = []
+        for patch in patches:
+            if not budget.left_s():
+                break
+            rerun = watch(case, patch, budget)
+            failing, passing = case.divide(rerun.tests)
+            fired = fired_checks(failing, passing)
+            signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
+            decision, reason = reflect(patch, fired, case.innocent)
+            outcome = _outcome(signals, decision, patch, case.model)
+            why = describe(patch, fired, reason)
+            evidence = weigh(case.model, outcome, target, source=patch.kind, why=why)
+            findings.append(finding_of(evidence, patch, rerun, signals, decision))
+        return findings
 
 
 def _outcome(

@@ -104,24 +104,19 @@ def _try(patch: InspectionPatch | None, tests: Sequence[str], budget: Budget) ->
     if patch is None or not budget.left_s():
         return None
     started = budget.clock()
-    rerun = _controlled(budget.rerun(patch, tests), patch, budget)
-    return replace(rerun, seconds=budget.clock() - started)
-
-
-def _controlled(rerun: Rerun, patch: InspectionPatch, budget: Budget) -> Rerun:
-    """Leave out of a re-run in a new process the tests that pass there without any change.
-
-    Another test file that is imported may be why they fail.
-    """
-    passing = passed(rerun) if rerun.how == FRESH else frozenset()
+    tried = budget.rerun(patch, tests)
+    # A test that passes in a new process without any change is left out: another test file that is
+    # imported may be why it fails here.
+    passing = passed(tried) if tried.how == FRESH else frozenset()
     known = budget.passes_fresh
     if asked := sorted(passing - known.keys()):
         same = replace(patch, patched=patch.original, companions=(), fresh=True)
         control = budget.rerun(same, asked).tests
         known |= {n: run.verdict is Verdict.PASS for n, run in control.items()}
     left_out = [n for n in passing if known.get(n)]
-    runs = {n: replace(rerun.tests[n], verdict=Verdict.NOT_RUN) for n in left_out}
-    return replace(rerun, tests={**rerun.tests, **runs}) if runs else rerun
+    runs = {n: replace(tried.tests[n], verdict=Verdict.NOT_RUN) for n in left_out}
+    rerun = replace(tried, tests={**tried.tests, **runs}) if runs else tried
+    return replace(rerun, seconds=budget.clock() - started)
 
 
 def _outcome(case: Case, rerun: Rerun | None) -> Outcome:

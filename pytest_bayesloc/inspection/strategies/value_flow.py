@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 
-from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.inspection import Finding
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
@@ -79,11 +78,6 @@ def _owners(value: WrongValue, checker: Unit, read: ReadMap) -> Iterator[tuple[U
             yield from _resolved(maker, read, 0)
 
 
-def _is_constant(maker: Maker, unit: Unit, read: ReadMap) -> bool:
-    expressions = [] if unit.location.is_test else _expressions(unit, maker)
-    return bool(expressions) and Values(unit, read).roots_of(expressions, ASKS) == set()
-
-
 def _resolved(maker: Maker, read: ReadMap, hops: int) -> Iterator[tuple[Unit, Maker]]:
     """Yield ``maker``, or if it only handed its arguments on, those who made them."""
     unit = unit_of_frame(maker.frame, read)
@@ -94,6 +88,11 @@ def _resolved(maker: Maker, read: ReadMap, hops: int) -> Iterator[tuple[Unit, Ma
         return
     roots = Values(unit, read).roots_of(_expressions(unit, maker), ASKS)
     yield from _of_arguments(maker, unit, roots, read, hops)
+
+
+def _is_constant(maker: Maker, unit: Unit, read: ReadMap) -> bool:
+    expressions = [] if unit.location.is_test else _expressions(unit, maker)
+    return bool(expressions) and Values(unit, read).roots_of(expressions, ASKS) == set()
 
 
 def _of_arguments(
@@ -159,7 +158,11 @@ class FollowValues(InspectionStrategy):
         apart: dict[str, str] = {}
         for node_id in case.failing:
             function = node_id.partition("[")[0]
-            if function not in apart and self._is_refused(failures[node_id]):
+            if function in apart:
+                continue
+            frame = failures[node_id].raise_frame
+            is_of_test = frame is not None and frame.is_test
+            if not is_of_test and not expects_exception(failures[node_id], self._read):
                 apart[function] = node_id
             if len(apart) == MAX_TESTS:
                 break
@@ -170,9 +173,3 @@ class FollowValues(InspectionStrategy):
         limit_s = min(budget.limit_s(), LEAST_S + SLOWER * usual_s)
         flows = budget.runner.follow(chosen, limit_s=limit_s)
         return [flow for flow in flows if flow.error == case.errors.get(flow.node_id)]
-
-    def _is_refused(self, failure: Failure) -> bool:
-        """Return whether code raised, and not the test itself, nor because the test wants it to."""
-        frame = failure.raise_frame
-        is_of_test = frame is not None and frame.is_test
-        return not is_of_test and not expects_exception(failure, self._read)

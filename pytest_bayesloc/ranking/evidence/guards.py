@@ -90,21 +90,18 @@ def refusal(failure: Failure, read: ReadMap) -> Guard | None:
 
 def expects_exception(failure: Failure, read: ReadMap) -> bool:
     """Return whether ``failure`` came up where a test says ``pytest.raises`` or the like."""
-    return any(_is_in_raises(frame, read) for frame in failure.frames if frame.is_test)
-
-
-def _is_in_raises(frame: Frame, read: ReadMap) -> bool:
-    unit = unit_of_frame(frame, read)
-    if unit is None:
-        return False
-    expecting: list[ast.expr] = []
-    for node in ast.walk(unit.node):
-        if isinstance(node, (ast.With, ast.AsyncWith)) and spans(node, frame.line):
-            expecting += [item.context_expr for item in node.items]
-        elif isinstance(node, ast.Call) and spans(node, frame.line):
-            expecting.append(node)
-    calls = [node.func for node in expecting if isinstance(node, ast.Call)]
-    return any(_RAISES in ast.unparse(function).lower() for function in calls)
+    for frame in failure.frames:
+        unit = unit_of_frame(frame, read) if frame.is_test else None
+        expecting: list[ast.expr] = []
+        for node in ast.walk(unit.node) if unit is not None else ():
+            if isinstance(node, (ast.With, ast.AsyncWith)) and spans(node, frame.line):
+                expecting += [item.context_expr for item in node.items]
+            elif isinstance(node, ast.Call) and spans(node, frame.line):
+                expecting.append(node)
+        calls = [node.func for node in expecting if isinstance(node, ast.Call)]
+        if any(_RAISES in ast.unparse(function).lower() for function in calls):
+            return True
+    return False
 
 
 def raises_alone(frame: Frame, read: ReadMap) -> bool:

@@ -110,8 +110,10 @@ def suspected_tests(failures: Sequence[Failure], read: ReadMap) -> dict[Location
     def roles(failure: Failure) -> Iterator[tuple[Location, Role]]:
         for n, where in enumerate(failure.test_locations):
             yield where, Role.FIXTURE if n else Role.TEST
-        for where in _in_traceback(failure, read):
-            yield where, Role.HELPER
+        for frame in failure.every_frame:
+            unit = unit_of_frame(frame, read) if frame.in_app and frame.is_test else None
+            if unit is not None and unit.location.is_test:  # code may support tests as well
+                yield unit.location, Role.HELPER
         for test in failure.test_locations:
             yield from used(test)
 
@@ -129,13 +131,6 @@ def _firsts(roles: Iterable[tuple[Location, Role]]) -> dict[Location, Role]:
     for where, role in roles:
         found.setdefault(where, role)
     return found
-
-
-def _in_traceback(failure: Failure, read: ReadMap) -> Iterator[Location]:
-    for frame in failure.every_frame:
-        unit = unit_of_frame(frame, read) if frame.in_app and frame.is_test else None
-        if unit is not None and unit.location.is_test:  # code may support tests as well
-            yield unit.location
 
 
 def _used(test: Location, read: ReadMap) -> Iterator[tuple[Location, Role]]:
