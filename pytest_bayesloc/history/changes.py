@@ -1,4 +1,4 @@
-"""Changes since the tests passed, and the text with some of them taken back."""
+"""Changes since the tests passed, and the text with some of them reverted."""
 
 from __future__ import annotations
 

@@ -271,7 +271,7 @@ class PastRuns:
     def net_edits(self, groups: Sequence[Sequence[str]]) -> list[Changes | None]:
         """Return per group of tests the changes since they first failed; None if unknown.
 
-        What was tried and taken back in between is none of them.
+        Changes that were tried and reverted in between are left out.
         """
         return self._compared(self._snapshots.first_failed(groups))
 

@@ -256,7 +256,7 @@ def written_ns(path: Path) -> int:
         status = path.stat()
     except OSError:
         return 0
-    # A time in the future was set by somebody; the other one, nobody can set.
+    # A modification time in the future was set by hand; the time of the status can't be set.
     return status.st_mtime_ns if status.st_mtime_ns <= time_ns() else status.st_ctime_ns
 
 
@@ -328,10 +328,10 @@ def _passed(db: sqlite3.Connection, key: str) -> Iterable[tuple[int]]:
 
 
 def _passed_as(db: sqlite3.Connection, key: str, present: Collection[str]) -> Iterable[tuple[int]]:
-    """Yield the same; of a test whose parameters changed, and its id with them, that of an old id.
+    """Like ``_passed``, also matching changed parameter ids.
 
-    That is one of the same function that passed lately and is gone. Where all ids that passed are
-    ``present``, it is a new case, of which nothing is known.
+    An old id is one of the same function that passed lately and is gone. Where all ids that passed
+    are ``present``, the test is a new case, of which nothing is known.
     """
     if (known := list(_passed(db, key))) or "[" not in key:
         return known

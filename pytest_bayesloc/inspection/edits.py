@@ -197,7 +197,7 @@ def lines_at(text: str, blanks: str) -> str:
 
 
 def _look_through(old: ast.AST, new: ast.AST) -> None:
-    """Check that nothing is named that was not, and leads out."""
+    """Reject new names that reach I/O, and new ``global`` and ``nonlocal`` statements."""
     found = _named(new) - _named(old)
     bad = {name for name in found if name in _FORBIDDEN or name.startswith("__")}
     if bad:

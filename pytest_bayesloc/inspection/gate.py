@@ -344,7 +344,7 @@ class Rules:
 
 
 def _only_seen(expression: ast.expr, *, is_kept: bool) -> set[int]:
-    """Return the parts whose value goes no further: nothing can be called later that it is."""
+    """Return the parts that are used only by value: their value can't be called later."""
     found = set() if is_kept else {id(expression)}
     for node in ast.walk(expression):  # from the outside to the inside
         found |= {id(part) for part in _seen_by(node, is_seen=id(node) in found)}

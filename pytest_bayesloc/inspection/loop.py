@@ -144,7 +144,7 @@ class InspectionLoop:
 
     def _open(self, case: Case, budget: Budget) -> None:
         for strategy in self._strategies:
-            # Also where the belief is decided: a change that is taken back proves what was guessed.
+            # Also where the belief is decided: a change that is reverted proves what was guessed.
             if self._limits.n_inspections == 0 or not budget.left_s():
                 return
             for finding in strategy.open(case, budget):
@@ -259,9 +259,8 @@ def _worth(case: Case, actions: Iterable[Action], touched: Collection[Location])
     def is_worth(target: Location, strategy: InspectionStrategy) -> bool:
         if target not in touched and len(touched) >= N_MOST:
             return False
-        is_leading = target == leading[0][0]
         return (
-            is_leading
+            target == leading[0][0]
             or gain(target, strategy) >= LEAST_GAIN
             or strategy.is_due(case, target)  # walks the calls
         )

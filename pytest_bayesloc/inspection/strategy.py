@@ -134,7 +134,7 @@ Work: TypeAlias = Iterator[Future[Any] | Finding]
 
 
 class AskingStrategy(InspectionStrategy):
-    """Asks somebody, and goes on with each answer that has come between inspections."""
+    """Runs asynchronous queries, and goes on with each answer between inspections."""
 
     def __init__(self) -> None:
         self._waiting: dict[Work, Future[Any]] = {}

@@ -164,7 +164,17 @@ def with_assertions(source: SourceMap, unit: Unit, answer: ProposedCode) -> Insp
     try:
         made = [rewriter.rewrite(addition) for addition in found]
         patched = _AdditionWriter(source.text).write(unit, unit.node, made)
-        _hold_together(patched, source, unit, made)
+        # It has to be the text of the file with what was made in its place, and nothing else.
+        compile_tree(parse(patched), unit.location.file)
+        twin = SourceMap(patched, unit.location.file).units[source.units.index(unit)]
+        assert isinstance(unit.node, FunctionNode)  # noqa: S101 - nothing else is asked for
+        if (
+            not isinstance(twin.node, FunctionNode)
+            or _outside(patched, twin) != _outside(source.text, unit)
+            or ast.get_docstring(twin.node) != ast.get_docstring(unit.node)
+            or _written(additions(unit.node, twin.node)) != _written(made)
+        ):
+            raise PatchError("an assertion of it has no place of its own", slug="llm-gate")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise PatchError(f"it does not compile ({error})", slug="llm-gate") from error
     return InspectionPatch(
@@ -175,20 +185,6 @@ def with_assertions(source: SourceMap, unit: Unit, answer: ProposedCode) -> Insp
         checks=tuple(rewriter.checks),
         words=answer.why,
     )
-
-
-def _hold_together(patched: str, source: SourceMap, unit: Unit, made: Sequence[Addition]) -> None:
-    """Check that ``patched`` is the text of ``source`` with what was ``made`` in its place."""
-    compile_tree(parse(patched), unit.location.file)
-    twin = SourceMap(patched, unit.location.file).units[source.units.index(unit)]
-    assert isinstance(unit.node, FunctionNode)  # noqa: S101 - nothing else is asked for
-    if (
-        not isinstance(twin.node, FunctionNode)
-        or _outside(patched, twin) != _outside(source.text, unit)
-        or ast.get_docstring(twin.node) != ast.get_docstring(unit.node)
-        or _written(additions(unit.node, twin.node)) != _written(made)
-    ):
-        raise PatchError("an assertion of it has no place of its own", slug="llm-gate")
 
 
 def _outside(text: str, unit: Unit) -> tuple[str, str]:
@@ -241,23 +237,20 @@ class _AdditionWriter(LineWriter):
             if addition.is_entry:
                 at_entry = lines
             else:
-                self._put(addition, lines)
+                anchor, before = addition.anchor, "".join(self.lines)
+                if addition.where == "return":
+                    assert isinstance(anchor, ast.Return)  # noqa: S101 - the gate names no other
+                    self.check_return(anchor, lines)
+                elif addition.where == "end":
+                    self.put_behind(anchor, lines)
+                else:
+                    self.put_before(anchor, lines)
+                if "".join(self.lines) == before:
+                    raise PatchError(
+                        "an assertion of it has no line of its own to stand on", slug="llm-gate"
+                    )
         self.enter(node, [heartbeat(unit), *at_entry])
         return "".join(self.lines)
-
-    def _put(self, addition: Addition, lines: Sequence[str]) -> None:
-        anchor, before = addition.anchor, "".join(self.lines)
-        if addition.where == "return":
-            assert isinstance(anchor, ast.Return)  # noqa: S101 - the gate names no other
-            self.check_return(anchor, lines)
-        elif addition.where == "end":
-            self.put_behind(anchor, lines)
-        else:
-            self.put_before(anchor, lines)
-        if "".join(self.lines) == before:
-            raise PatchError(
-                "an assertion of it has no line of its own to stand on", slug="llm-gate"
-            )
 
 
 def _position(addition: Addition) -> tuple[int, int, int]:

@@ -267,7 +267,7 @@ class LlmSummarizer:
 
 
 def marked(text: str, length: int) -> str:
-    """Return ``text`` with the mark of its origin, cut; nothing if it says nothing."""
+    """Return ``text`` with the mark of its origin, cut; empty if it is blank."""
     return clipped(f"{LLM_MARK}{text}", length) if text.strip() else ""
 
 

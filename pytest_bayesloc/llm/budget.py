@@ -25,7 +25,7 @@ MILLION = 1_000_000
 
 
 class CallBudget:
-    """Sets aside before a call what it may take at most, and books what it took.
+    """Reserves before a call what it may take at most, then settles what it took.
 
     Args:
         clock: Monotonic seconds.

@@ -177,9 +177,9 @@ class Episodes:
         return Advice(bug=bug, kind="tried", record=record, message=message)
 
     def _withdrawn(self, functions: Sequence[str], why: str, bug: int | None = None) -> str:
-        """Take back constraints about ``functions`` at fault, and say so; each is told once.
+        """Retract constraints about ``functions`` at fault, of ``bug`` or of all bugs.
 
-        They are those of ``bug``, or of all bugs.
+        Returns a sentence on each of them.
         """
         known = self._ledger.constraints(bug)
         wrong = [text for text in known if is_contradicted(text, functions)]
@@ -287,7 +287,7 @@ def _ended(bug: int, record: BugRecord, kind: str, end: str) -> Advice:
 
 
 def _fate(node_id: str, before: str, sighting: PassingSighting) -> str:
-    """Return the fate of a test that passes: weakened until somebody edits it again."""
+    """Return the fate of a test that passes: weakened until it is edited again."""
     if node_id in sighting.weakened:
         return WEAKENED
     edited = () if sighting.edit is None else sighting.edit.functions

@@ -166,7 +166,7 @@ class Ledger:
         return sorted(self.db.column(asked, key, key))
 
     def withdraw(self, constraints: Collection[str], bug: int | None) -> None:
-        """Take back constraints of a bug, or of all of the project."""
+        """Retract constraints of a bug, or of all of the project."""
         own, key = "= ?", bug or self.project
         if bug is None:
             own = "IN (SELECT seq FROM bug WHERE project = ?)"

@@ -318,7 +318,12 @@ def tables() -> Mapping[str, Mapping[str, Column]]:
         found = {name: db.execute(f"PRAGMA table_info({name})").fetchall() for (name,) in names}
     return {
         table: {
-            name: _column(declared, is_nullable=not (not_null or key), is_key=bool(key))
+            name: Column(
+                type=_TYPES.get(declared, str),
+                length=int(length[0]) if (length := re.search(r"\d+", declared)) else None,
+                is_nullable=not (not_null or key),
+                is_key=bool(key),
+            )
             for _, name, declared, not_null, _, key in columns
         }
         for table, columns in found.items()
@@ -329,16 +334,6 @@ def statements(text: str, words: Mapping[str, str]) -> list[str]:
     """Return the single statements of ``text`` in the dialect of ``words``."""
     bare = re.sub(r"--.*", "", text.format(**words))
     return [statement.strip() for statement in bare.split(";") if statement.strip()]
-
-
-def _column(declared: str, *, is_nullable: bool, is_key: bool) -> Column:
-    length = re.search(r"\d+", declared)
-    return Column(
-        type=_TYPES.get(declared, str),
-        length=int(length[0]) if length else None,
-        is_nullable=is_nullable,
-        is_key=is_key,
-    )
 
 
 # -- values as columns hold them

@@ -105,7 +105,7 @@ class Neighbourhood:
 
 @dataclass(kw_only=True)
 class Case:
-    """Failing tests that probably share a fault, and what is known of it; that grows by and by.
+    """Mutable localization state: failing tests that probably share a fault, and what is known.
 
     Attributes:
         failures: Its failing tests, in the order they ran.
@@ -297,7 +297,7 @@ class Case:
     def answer_for(self, guard: Guard) -> None:
         """Take ``guard`` as the check that refused the data of the failing tests.
 
-        That the check raised then speaks not against it, nor for its tests.
+        Raising then does not incriminate the check, and does not excuse its tests.
         """
         self.guard = guard
         others = (e for e in self.evidence if e.source != "guard")

@@ -283,7 +283,7 @@ def _raised_evidence(
 def change_evidence(
     changes: Changes, candidates: Iterable[Location], *, model: str
 ) -> list[Evidence]:
-    """Weigh what changed since the tests passed; if no candidate did, it says nothing."""
+    """Weigh what changed since the tests passed; nothing if no candidate did."""
     data = set(changes.data_suspects)
     known = sorted(w for w in candidates if w.file in changes.known or w in data)
     changed = {suspect_of(where, known) for where in changes.every} | data
@@ -299,7 +299,7 @@ def change_evidence(
 
 
 def suspect_of(changed: Location, candidates: Collection[Location]) -> Location:
-    """Return the candidate that answers for ``changed``: a test answers for what is inside it."""
+    """Return ``changed``, or of code inside a test the innermost candidate that encloses it."""
     if not changed.is_test or changed in candidates:
         return changed
     around = [
@@ -331,7 +331,7 @@ def _functions(qualname: str, spectrum: Spectrum, sources: Sources) -> list[Loca
 
 
 class _Row(NamedTuple):
-    """The best line among those that the same failing tests execute; the less, the better.
+    """The best line among those that the same failing tests execute; the smallest sorts first.
 
     Attributes:
         ep: Passing tests that execute it.

@@ -53,7 +53,7 @@ _TESTS: Mapping[Outcome, Likelihood] = {
 
 #: A tool's fix is right in 96 % of 111 small broken projects that have a verified one, which four
 #: of five have (benchmarks/README.md); a package has more places where a wrong one passes.
-#: A change that makes the tests pass when it is taken back is the cause by definition; the rest is
+#: A change that makes the tests pass when it is reverted is the cause by definition; the rest is
 #: for tests that fail for another reason, as far as a run can tell. Choices.
 _CHANGES: Mapping[Outcome, Likelihood] = {
     ChangeOutcome.REVERT_REPAIRS: (0.95, 0.001),

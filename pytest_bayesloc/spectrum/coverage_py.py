@@ -122,7 +122,7 @@ class CoverageCollector:
             self._cov.switch_context("" if window is None else str(window))
 
     def rest(self) -> None:
-        """Take the tracer away, unless threads have it: none would get it back."""
+        """Take the tracer away, unless threads have it: threads cannot be re-armed."""
         self.switch(None)
         if self._cov is not None and not self._rests and threading.active_count() == 1:
             self._rests = True

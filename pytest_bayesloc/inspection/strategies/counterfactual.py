@@ -1,4 +1,4 @@
-"""Changes since the tests passed, taken back in memory: do the failing tests pass then?
+"""Changes since the tests passed, reverted in memory: do the failing tests pass then?
 
 Reference:
     Zeller: Yesterday, my program worked. Today, it does not. Why? ESEC/FSE 1999.
@@ -26,7 +26,7 @@ from pytest_bayesloc.ranking.likelihoods import weigh
 Search = Callable[[Case, Budget], Changes | None]
 
 REPAIRS = ChangeOutcome.REVERT_REPAIRS
-MAX_SINGLE = 20  # changes that are taken back one by one
+MAX_SINGLE = 20  # changes that are reverted one by one
 MAX_SETS = 40  # re-runs that look for the smallest set
 FRESH = "fresh"  # how a re-run says that it imported all anew
 LOOK_BACK = 0.25  # share of the time left in which code is looked for that passes
@@ -136,24 +136,27 @@ def _outcome(case: Case, rerun: Rerun | None) -> Outcome:
 def patch_back(
     changes: Changes, chosen: Sequence[Location], *, fresh: bool = False
 ) -> InspectionPatch | None:
-    """Make the patch that takes the changes of ``chosen`` back; None if the text can't be made.
+    """Make the patch that reverts the changes of ``chosen``; None if the text can't be made.
 
     With ``fresh``, all is imported anew, so that what an import runs is as it was too.
     """
     parts = []
     for file, group in groupby(sorted(chosen), key=lambda where: where.file):
         here = list(group)
-        texts = _texts(changes, here)
-        if texts is None:
+        data, change = changes.data_change(here[0]), changes.files.get(file)
+        if data is not None:
+            now, before = data.now, data.before
+        else:
+            now, before = changes.files[file].now.text, changes.files[file].reverted(here)
+        if before is None:
             return None
-        change = changes.files.get(file)
         parts.append(
             InspectionPatch(
                 target=here[0],
                 others=tuple(here[1:]),
                 kind=KIND,
-                original=texts[0],
-                patched=texts[1],
+                original=now,
+                patched=before,
                 words="as it was when the tests passed",
                 fresh=fresh or change is None or not change.fresh.isdisjoint(here),
             )
@@ -162,24 +165,8 @@ def patch_back(
     return replace(first, companions=tuple(rest))
 
 
-def _texts(changes: Changes, here: Sequence[Location]) -> tuple[str, str] | None:
-    """Return the text of a file and the same as it was ``here``; None if it can't be made."""
-    data = changes.data_change(here[0])
-    if data is not None:
-        return None if data.before is None else (data.now, data.before)
-    change = changes.files[here[0].file]
-    text = change.reverted(here)
-    return None if text is None else (change.now.text, text)
-
-
 #: Yields findings, and returns the causes, and whether the last re-run imported all anew.
 _Steps = Generator[Finding, None, tuple[list[_Cause], bool]]
-
-
-def _without(tests: Sequence[str], causes: Sequence[_Cause]) -> list[str]:
-    """Return those of ``tests`` that no cause explains."""
-    explained = {test for cause in causes for test in cause.tests}
-    return [test for test in tests if test not in explained]
 
 
 def _by_code(case: Case, told: _Told, budget: Budget) -> Iterator[Finding]:
@@ -214,7 +201,7 @@ def _one_by_one(
         if not budget.left_s():
             break
     chosen: list[_Cause] = []
-    while left := _without(tests, chosen):
+    while left := [test for test in tests if all(test not in cause.tests for cause in chosen)]:
         best = max(parts, key=lambda part: len(set(left) & set(part.tests)), default=None)
         own = tuple(test for test in left if best is not None and test in best.tests)
         if best is None or not own:

@@ -364,7 +364,7 @@ def _attempt(
 
 
 def take_ranking(case: Case, suspicions: Suspicions, guide: Guide) -> None:
-    """Weigh whom a model suspects, and keep its verdicts; none says nothing."""
+    """Weigh the suspects of a model, and keep its verdicts; no-op when empty."""
     if suspicions:
         said = verdicts_of(suspicions, candidates(case))
         case.judge(guide.name, RANKING, said)

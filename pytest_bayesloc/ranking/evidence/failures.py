@@ -54,7 +54,7 @@ def traceback_evidence(
 ) -> list[Evidence]:
     """Weigh the tracebacks of a group as evidence on ``candidates``.
 
-    That guards raised which refused a caller's data (``spared``) speaks not against them.
+    Guards that refused a caller's data (``spared``) are not incriminated by raising.
     """
     raised: dict[Location, Frame] = {}
     for failure in failures:

@@ -170,7 +170,7 @@ class _Owner:
                 callee, refused = unit, passed_on
                 continue
             if is_shared and not all(is_immutable(value, unit) for value in values):
-                return None  # whoever else was given it may have changed it
+                return None  # other code that was given it may have changed it
             return self._made_by(unit, frame, values, passed_on)
         return None
 
