@@ -36,13 +36,12 @@ def mistake_of(changes: Changes) -> str:
     kinds = {_kind(*pair) for pair in pairs}
     if len(kinds) != 1 or "" in kinds or len(pairs) > MAX_PAIRS:
         return ""
-    before, after = (None if node is None else f"`{_text(node)}`" for node in pairs[0])
-    words = f"{before} had to be {after}" if before and after else f"{after} was missing"
+    before, after = (
+        None if node is None else clipped(ast.unparse(node).partition("\n")[0], _LENGTH)
+        for node in pairs[0]
+    )
+    words = f"`{after}` was missing" if before is None else f"`{before}` had to be `{after}`"
     return f"{kinds.pop()}: {words}"
-
-
-def _text(node: ast.AST) -> str:
-    return clipped(ast.unparse(node).partition("\n")[0], _LENGTH)
 
 
 def _pairs(changes: Changes) -> Iterator[Pair]:

@@ -98,7 +98,13 @@ class Narrowing:
         found: list[Narrowed] = []
         needed = [Share(tuple(hunks), frozenset(tests), is_smallest=True)]
         for share in needed if len(hunks) == self._n_needed else self._shares(hunks, tests):
-            parts = [part for hunk in share.items for part in self._parts(hunk)]
+            parts = [
+                part
+                for hunk in share.items
+                for part in parts_of(
+                    hunk, self._texts[hunk.file].now.text, self._texts[hunk.file].then
+                )
+            ]
             finer = [share]
             if share.is_smallest and len(parts) > len(share.items):
                 own = [test for test in tests if test in share.tests]
@@ -113,10 +119,6 @@ class Narrowing:
         if len(hunks) == 1:
             return [Share((hunks[0],), frozenset(tests), is_smallest=True)]
         return shared_out(hunks, tests, self._passing, self._is_over)
-
-    def _parts(self, hunk: Hunk) -> list[Hunk]:
-        text = self._texts[hunk.file]
-        return parts_of(hunk, text.now.text, text.then)
 
     def _choose_way(self, hunks: Sequence[Hunk], tests: Sequence[str]) -> None:
         """Let go of imports where the tests pass without them: a swap takes a tenth of the time."""

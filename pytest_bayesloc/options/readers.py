@@ -295,7 +295,17 @@ _LEAST = {"prompt": 2_000, "answer": 200, "parallel": 1}
 def reports(shown: str, given: Sequence[str], config: pytest.Config) -> tuple[Report, ...]:
     """Read the reports to write; ``auto`` stands for those that the CI service shows."""
     reports = [_report(shown, entry, config) for entry in given if entry != AUTO]
-    _check_places(shown, reports)
+    # A report must not overwrite another.
+    kind_at: dict[str, str] = {}
+    for report in reports:
+        if report.path is None:
+            continue
+        other = kind_at.setdefault(os.path.normpath(report.path), report.kind)
+        if other != report.kind:
+            raise pytest.UsageError(
+                f"{shown}={report.kind}:{report.path} would overwrite the {other} report: give "
+                "each report a file of its own."
+            )
     if AUTO in given:
         named = {report.kind for report in reports}
         kinds: tuple[str, ...] = ()  # that the CI service shows by itself, and the page
@@ -324,20 +334,6 @@ def _report(shown: str, entry: str, config: pytest.Config) -> Report:
     if path:
         _check_file(f"{shown}={entry}", config.invocation_params.dir / path)
     return Report(kind, config.invocation_params.dir / path if path else None)
-
-
-def _check_places(shown: str, reports: Sequence[Report]) -> None:
-    """Refuse a report that would overwrite another."""
-    kinds: dict[str, str] = {}
-    for report in reports:
-        if report.path is None:
-            continue
-        other = kinds.setdefault(os.path.normpath(report.path), report.kind)
-        if other != report.kind:
-            raise pytest.UsageError(
-                f"{shown}={report.kind}:{report.path} would overwrite the {other} report: give "
-                "each report a file of its own."
-            )
 
 
 def offered_formats(config: pytest.Config) -> tuple[dict[str, Format], str]:

@@ -65,13 +65,16 @@ def describe(
     while current is not None and all(current is not known for known in (error, *chain)):
         chain.append(current)
         current = _follower(current) if len(chain) < CHAIN_LIMIT else None
+    place = None
+    if isinstance(error, SyntaxError) and error.filename:
+        place = files.relative(str(Path(error.filename))), error.lineno or 1
     return {
         **without_exception(node_id, phase, _message(error)),
         "exc_type": type(error).__name__,
         "error": _kind(error, own),
         "frames": _frames(own, files),
         "cause_frames": [_frames(cause.__traceback__, files) for cause in chain],
-        "syntax_error": _syntax_error(error, files),
+        "syntax_error": place,
     }
 
 
@@ -173,12 +176,6 @@ def _frames(trace: TracebackType | None, files: SourceFilter) -> list[dict[str, 
             }
         )
     return frames[-FRAME_LIMIT:]
-
-
-def _syntax_error(error: BaseException, files: SourceFilter) -> tuple[str, int] | None:
-    if not isinstance(error, SyntaxError) or not error.filename:
-        return None
-    return files.relative(str(Path(error.filename))), error.lineno or 1
 
 
 def _code_of(function: object) -> CodeType | None:

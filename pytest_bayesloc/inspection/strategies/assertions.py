@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, PatchError
-from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome
-from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch, Signals
+from pytest_bayesloc.domain.evidence import InspectionOutcome
+from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import (
     FunctionNode,
@@ -81,26 +81,17 @@ class Assertions(InspectionStrategy):
             fired = fired_checks(failing, passing)
             signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
             decision, reason = reflect(patch, fired, case.innocent)
-            outcome = _outcome(signals, decision, patch, case.model)
+            outcome = classify(signals, decision)
+            # The measured model is only told what was measured: there, a callee that broke an
+            # invariant excuses nobody, and that nothing fired means nothing without assertions.
+            if case.model != "independent" and outcome in _COLLATERAL:
+                outcome = InspectionOutcome.COLLATERAL_FAILURE
+                if not patch.checks:
+                    outcome = InspectionOutcome.INCONCLUSIVE
             why = describe(patch, fired, reason)
             evidence = weigh(case.model, outcome, target, source=patch.kind, why=why)
             findings.append(finding_of(evidence, patch, rerun, signals, decision))
         return findings
-
-
-def _outcome(
-    signals: Signals | None, decision: Decision, patch: InspectionPatch, model: str
-) -> InspectionOutcome:
-    """Classify the signals, such that the measured model is only told what was measured.
-
-    There, a callee that broke an invariant excuses nobody, and where no assertion was in place,
-    that none fired says nothing.
-    """
-    outcome = classify(signals, decision)
-    if model == "independent" or outcome not in _COLLATERAL:
-        return outcome
-    has_checks = bool(patch.checks)
-    return InspectionOutcome.COLLATERAL_FAILURE if has_checks else InspectionOutcome.INCONCLUSIVE
 
 
 # -- the patch
