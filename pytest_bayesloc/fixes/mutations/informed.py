@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 
 from pytest_bayesloc.fixes.syntax import Site, TextEdit, brief, holds
 
 N_CHANGES = 4  # that make what was computed what was expected
+ELSEWHERE = 0.5  # of the chance of a conversion beside others
 MAX_PART = 3  # characters that are taken out or exchanged
 PLACES = (1, 2, 3)  # to which a number is rounded
 
@@ -58,7 +60,16 @@ def _changed(site: Site, changes: Callable[[object, object], Iterator[str]]) -> 
         text = site.of(node)
         is_whole = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
         made = change.replace("_", text if is_whole or "(_" in change else f"({text})", 1)
-        yield site.replace(node, made, f"`{change.replace('_', brief(text, 30), 1)}`")
+        edit = site.replace(node, made, f"`{change.replace('_', brief(text, 30), 1)}`")
+        yield replace(edit, weight=1.0 if _is_cleaned(node) else ELSEWHERE)
+
+
+def _is_cleaned(value: ast.expr) -> bool:
+    """Whether a text is converted there already: what was forgotten belongs to it."""
+    match value:
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return f"_.{name}()" in _CHANGES
+    return False
 
 
 def _values(site: Site) -> Iterator[ast.expr]:

@@ -328,3 +328,12 @@ def test_method_is_no_value_of_the_object() -> None:
     made = edited("return hash(self.x)", MUTATIONS["other-attribute"], above=above, head=METHOD)
 
     assert made == ["return hash(self.y)"]
+
+
+def test_conversion_that_was_forgotten_belongs_to_the_others() -> None:
+    hints = Hints(sides=[("A", "a")])
+    site = function("x = first.strip()\n    return join(x)", head=HEAD, hints=hints)
+
+    best = max(MUTATIONS["convert-to-expected"](site), key=lambda edit: edit.weight)
+
+    assert "first.strip().lower()" in site.edited(best)
