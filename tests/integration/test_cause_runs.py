@@ -47,7 +47,7 @@ def cause_of(run: Run) -> dict[str, Any]:
         ("a-table-made-earlier", ("tests/test_ledger.py::test_balance",), {}),
         ("coupon-of-last-spring", (), {}),
         ("opening-hours", (), {"TZ": "Pacific/Auckland"}),
-        ("tags-on-a-card", (), {}),
+        ("tags-on-a-card", (), {"PYTHONHASHSEED": "1"}),
         ("money-of-the-house", (), {"TILL_CURRENCY": "SEK"}),
         ("a-picture-of-a-graph", (), {}),
         ("weather-at-the-door", (), {}),
