@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.source import FunctionNode, called_name, nodes_inside, spans
@@ -76,13 +77,17 @@ def _looked_for(node: ast.AST, *also: str) -> str:
 
 def _assigned(statements: Sequence[ast.AST]) -> set[str]:
     """Return the names that ``statements`` bind, and of what they put elements into."""
-    found = set()
+    found = {name for statement in statements for name in stored_names(statement)}
     for node in (n for statement in statements for n in ast.walk(statement)):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
             found |= names_in(node.value)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
     return found
+
+
+def stored_names(node: ast.AST) -> set[str]:
+    """Return the variables that ``node`` binds."""
+    names = (n for n in ast.walk(node) if isinstance(n, ast.Name))
+    return {n.id for n in names if isinstance(n.ctx, ast.Store)}
 
 
 def programs(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[tuple[str, frozenset[str]]]:
@@ -171,6 +176,8 @@ def stores(function: ast.AST) -> bool:
 
 _NOW = frozenset({"now", "today", "utcnow"})
 _NOW_IF_BARE = frozenset({"time", "time_ns", "localtime", "gmtime"})
+#: A text without this reads no clock.
+READS_CLOCK = re.compile(rf"\b(?:{'|'.join(sorted(_NOW | _NOW_IF_BARE))})\(")
 
 
 def clock_at_import(body: Iterable[ast.stmt]) -> Iterator[tuple[int, set[str]]]:

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_bayesloc.causes.asked import stored_names
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.source import called_name, nodes_inside
 from pytest_bayesloc.ranking.evidence.provenance import names_in
@@ -109,7 +110,7 @@ def stale_read(function: ast.AST) -> StaleRead | None:
     }
     steps = sorted(_steps(inside), key=lambda step: (step.lineno, step.col_offset))
     for i, read in enumerate(steps):
-        taken, has_waited = _assigned(read), False
+        taken, has_waited = stored_names(read), False
         for write in steps[i:]:
             is_by_value = write is read or bool(taken & names_in(write))
             if is_by_value or isinstance(read, ast.expr):
@@ -118,7 +119,7 @@ def stale_read(function: ast.AST) -> StaleRead | None:
                 if name and (has_waited or (_waits(write) and isinstance(write, _ASSIGNS))):
                     return StaleRead(name, read.lineno, write.lineno)
             if is_by_value:
-                taken |= _assigned(write)
+                taken |= stored_names(write)
             has_waited = has_waited or _waits(write)
     return None
 
@@ -137,11 +138,6 @@ def _steps(inside: Iterable[ast.AST]) -> Iterator[ast.stmt | ast.expr]:
 
 def _waits(step: ast.AST) -> bool:
     return any(isinstance(node, ast.Await) for node in ast.walk(step))
-
-
-def _assigned(step: ast.AST) -> set[str]:
-    names = (n for n in ast.walk(step) if isinstance(n, ast.Name))
-    return {n.id for n in names if isinstance(n.ctx, ast.Store)}
 
 
 def _touched(step: ast.AST) -> set[str]:

@@ -337,7 +337,7 @@ class Checker:
     known: Mapping[str, Mapping[str, TestRun]] = field(default_factory=dict)
     _usual_s: float = 0.0
     _ill: set[str] = field(default_factory=set)
-    _lines: dict[Location, frozenset[int]] = field(default_factory=dict)
+    _lines: dict[tuple[Location, tuple[str, ...]], frozenset[int]] = field(default_factory=dict)
 
     def left_s(self) -> float:
         """Seconds left; 0 if there are none."""
@@ -468,11 +468,11 @@ class Checker:
         if unit is None:
             return ""
         lines = range(unit.body_line, target.end_line + 1)
-        if target not in self._lines:
-            self._lines[target] = self._reached(tests, unit, lines, None)
+        if (target, tests) not in self._lines:
+            self._lines[target, tests] = self._reached(tests, unit, lines, None)
         spans = differing_lines(candidate.before, candidate.after)
         changed = {n + 1 for first, last, _ in spans for n in range(first, last)}
-        kept = sorted(self._lines[target] - changed)
+        kept = sorted(self._lines[target, tests] - changed)
         now = self._reached(tests, unit, kept, done.patch)  # lines have the numbers of before
         lost = next((n for n in kept if n not in now), 0)
         return f"no test gets to line {lost} any more" if lost and now else ""
@@ -485,7 +485,7 @@ class Checker:
         No lines if not all of the tests end.
         """
         points = [(unit, [(n, n) for n in lines])]
-        limit_s = LEAST_S + PATIENCE * self._usual_s + PATIENCE_ALL * self.tests_s
+        limit_s = self._limit_s(PATIENCE_ALL * self.tests_s)
         found = self.runner.samples(tests, points, limit_s=limit_s, patch=patch)
         if set(found) != set(tests):  # not all came to their end
             return frozenset()
@@ -514,11 +514,13 @@ class Checker:
     def _rerun(
         self, patch: InspectionPatch | None, tests: Sequence[str], *, more_s: float = 0.0
     ) -> Rerun:
+        more_s += FRESH_S if patch is not None and patch.fresh else 0.0
+        return self.runner.rerun(patch, self._in_order(tests), limit_s=self._limit_s(more_s))
+
+    def _limit_s(self, more_s: float) -> float:
+        """Wall seconds for tests that took ``_usual_s`` as they are, as far as there is time."""
         limit_s = LEAST_S + PATIENCE * self._usual_s + more_s
-        if patch is not None and patch.fresh:
-            limit_s += FRESH_S
-        tests = self._in_order(tests)
-        return self.runner.rerun(patch, tests, limit_s=max(0.1, min(limit_s, self.left_s())))
+        return max(0.1, min(limit_s, self.left_s()))
 
     def _in_order(self, tests: Sequence[str]) -> tuple[str, ...]:
         """The tests, first those that spoil some of them."""

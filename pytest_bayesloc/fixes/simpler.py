@@ -73,11 +73,10 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 def _renamed(one: str, other: str) -> dict[str, str] | None:
     """Return the names that differ between two texts; None if more differs than a few names."""
-    pairs = list(zip(_TOKEN.findall(one), _TOKEN.findall(other), strict=False))
+    ours, others = _TOKEN.findall(one), _TOKEN.findall(other)
+    pairs = list(zip(ours, others, strict=False))
     names = {a: b for a, b in pairs if a != b}
-    is_same = len(_TOKEN.findall(one)) == len(_TOKEN.findall(other)) and all(
-        names.get(a, a) == b for a, b in pairs
-    )
+    is_same = len(ours) == len(others) and all(names.get(a, a) == b for a, b in pairs)
     are_names = all(a.isidentifier() and b.isidentifier() for a, b in names.items())
     return names if is_same and are_names and len(names) <= NAMES else None
 

@@ -32,6 +32,8 @@ SIMILAR = 0.6  # of difflib: one letter in three, two in six
 COMPARED = re.compile(r"^(?:AssertionError: )?assert (.+) == (.+)$", re.MULTILINE)
 NodeT = TypeVar("NodeT", bound=ast.AST)
 BUILT_IN = frozenset(dir(builtins))
+#: Values that code gives for what is missing, whatever it is about.
+PLAIN_VALUES = frozenset({"None", "True", "False", "0", "''", "[]", "()", "{}"})
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 #: Nodes that have a place in the text.
 Placed = ast.stmt | ast.expr | ast.arg | ast.keyword | ast.alias
@@ -413,6 +415,15 @@ class Text:
     def insert(self, at: int, text: str, words: str = "", line: int = 1) -> TextEdit:
         """``text`` before the byte ``at``."""
         return self.cut(at, at, text, words, line)
+
+    def guard(self, statement: ast.stmt, test: str, left: str, words: str) -> TextEdit | None:
+        """``if test: left`` before a statement; None where that stands behind something else."""
+        indent = self.lead(statement)
+        if indent.strip():
+            return None
+        step = "\t" if indent.startswith("\t") else "    "
+        text = f"{indent}if {test}:\n{indent}{step}{left}\n"
+        return self.insert(self.line_start(statement), text, words, statement.lineno)
 
     def cut(self, start: int, end: int, text: str = "", words: str = "", line: int = 1) -> TextEdit:
         """``text`` instead of the bytes from ``start`` to before ``end``."""

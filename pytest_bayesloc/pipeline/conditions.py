@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import locale
 import os
-import re
 import shlex
 import sys
 from contextlib import closing, contextmanager
@@ -14,7 +13,7 @@ from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.causes.asked import clock_at_import, makes_sets
+from pytest_bayesloc.causes.asked import READS_CLOCK, clock_at_import, makes_sets
 from pytest_bayesloc.causes.conditions import (
     WORDS,
     ConditionSearch,
@@ -45,7 +44,6 @@ N_SUSPECTS = 8
 N_PASSING, LIMIT_S = 4, 5.0  # tests that pass, of which is asked what they ask for
 N_READ = 100  # functions whose text is read
 MAX_FILES = 500  # whose text is searched for what reads the clock as it is imported
-READS_CLOCK = re.compile(r"\b(?:now|today|utcnow|time|time_ns|localtime|gmtime)\(")
 
 
 def explain_condition(

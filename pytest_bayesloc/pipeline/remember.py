@@ -193,6 +193,14 @@ class Remembering:
         with self._store(self._where) as store:
             return tell(store)
 
+    def _counted(self, ledger: Ledger, run: Run, endings: Endings) -> Outcomes:
+        """Count how the tests of the run ended, with what is known of them."""
+        outcomes = Outcomes(ledger, self._states, environment(), run.made_at)
+        outcomes.load(endings)
+        if not self._settings.merge:  # the runs that are merged have counted theirs
+            outcomes.count(endings)
+        return outcomes
+
     def _tell(
         self,
         store: BugStore,
@@ -222,11 +230,8 @@ class Remembering:
             events = Episodes(ledger, run).advance(symptoms, passing)
             noted = self._note_lesson(ledger, events, run) if self._settings.lesson else []
             kept = self._advised(ledger, run, events, symptoms, faults, score)
-            outcomes = Outcomes(ledger, self._states, environment(), run.made_at)
             endings = self._endings(cases, symptoms, events, passing)
-            outcomes.load(endings)
-            if not self._settings.merge:  # the runs that are merged have counted theirs
-                outcomes.count(endings)
+            outcomes = self._counted(ledger, run, endings)
             keep_feedback(ledger, run, kept.advice, cases)
             ledger.trim(MAX_BUGS)
             messages = noted + [event.message for event in events if event.fault < 0]

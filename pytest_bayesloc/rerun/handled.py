@@ -303,6 +303,21 @@ class Monitored:
         return known
 
 
+def start_tracing(hook: Callable[[FrameType, str, Any], Any]) -> bool:
+    """Trace all threads by ``hook``; return False where a debugger or another tool traces."""
+    if sys.gettrace() is not None:
+        return False
+    threading.settrace(hook)
+    sys.settrace(hook)
+    return True
+
+
+def stop_tracing() -> None:
+    """Trace no more."""
+    sys.settrace(None)
+    threading.settrace(None)  # type: ignore[arg-type,unused-ignore]
+
+
 class Traced:
     """Tells ``journal`` of exceptions in code that ``is_own``, by ``sys.settrace``.
 
@@ -318,16 +333,12 @@ class Traced:
 
     def start(self) -> None:
         """Begin, unless a debugger or another tool traces."""
-        self._is_on = sys.gettrace() is None
-        if self._is_on:
-            threading.settrace(self._called)
-            sys.settrace(self._called)
+        self._is_on = start_tracing(self._called)
 
     def stop(self) -> None:
         """End."""
         if self._is_on:
-            sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type,unused-ignore]
+            stop_tracing()
         self._last.clear()
         self._fresh.clear()
 

@@ -6,14 +6,13 @@ into, and no code of the project's objects is run.
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.rerun.calls import note
 from pytest_bayesloc.rerun.contents import ATOMS, classes_of, contents_of, is_object
+from pytest_bayesloc.rerun.handled import start_tracing, stop_tracing
 from pytest_bayesloc.rerun.swap import key_of, real_path
 
 if TYPE_CHECKING:
@@ -60,16 +59,12 @@ class Sampler:
         """Begin a test, unless a debugger or another tool traces."""
         self._open, self._found = {}, []
         self._visits.clear()
-        self._is_on = sys.gettrace() is None
-        if self._is_on:
-            threading.settrace(self._called)
-            sys.settrace(self._called)
+        self._is_on = start_tracing(self._called)
 
     def stop(self) -> list[RawSample]:
         """End it and return the samples that no test before gave."""
         if self._is_on:
-            sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type,unused-ignore]
+            stop_tracing()
         return self._found
 
     def _number(self, code: CodeType) -> int:
@@ -97,7 +92,8 @@ class Sampler:
 
     def _enter(self, frame: FrameType, number: int, point: int) -> None:
         self._visits[number, point] += 1
-        if self._visits[number, point] <= MAX_VISITS:
+        is_full = len(self._seen.get((number, point), ())) >= MAX_SAMPLES
+        if not is_full and self._visits[number, point] <= MAX_VISITS:
             self._open[id(frame)] = [number, point, 0, *_values(frame)]
 
     def _leave(self, frame: FrameType, line: int) -> None:

@@ -22,6 +22,7 @@ from pytest_bayesloc.fixes.syntax import (
     BUILT_IN,
     KINDS,
     LOOPS,
+    PLAIN_VALUES,
     Site,
     TextEdit,
     brief,
@@ -49,7 +50,6 @@ _OF_KIND = {
     "dict": ("{}",),
     "int": ("0",),
 }
-_EMPTY = {"None", "True", "False", "''", "0", "[]", "()", "{}"}
 
 Span = tuple[int, int]
 
@@ -100,22 +100,19 @@ def guard_case(site: Site) -> Iterator[TextEdit]:
     """Leave a function, or a round of a loop, for what only failing tests have."""
     asked_before: set[str] = set()
     for statement, loop in _guarded(site.function):
-        indent = site.lead(statement)
         failing, passing = (
             _at(_head(statement), samples) for samples in (site.hints.failing, site.hints.passing)
         )
-        if indent.strip() or getattr(statement, "decorator_list", None):
+        if getattr(statement, "decorator_list", None):
             continue
         made = _predicates(site, statement, failing, passing)
         fresh = [asked for asked in islice(made, N_PREDICATES) if asked.text not in asked_before]
         asked_before.update(asked.text for asked in fresh)
         for asked in fresh:
             for n, action in enumerate(_actions(site, loop, failing)):
-                step = "\t" if indent.startswith("\t") else "    "
-                text = f"{indent}if {asked.text}:\n{indent}{step}{action}\n"
                 words = f"`{brief(action)}` if `{brief(asked.text)}`"
-                edit = site.insert(site.line_start(statement), text, words, statement.lineno)
-                yield replace(edit, weight=asked.weight / (1 + n))
+                if edit := site.guard(statement, asked.text, action, words):
+                    yield replace(edit, weight=asked.weight / (1 + n))
 
 
 def _parts(test: ast.expr, asked: Predicate, *, is_true: bool) -> list[ast.expr]:
@@ -435,13 +432,13 @@ def _returned(site: Site, failing: Sequence[Sample]) -> Iterable[str]:
         name: None
         for sample in failing
         for name, value in sample.values.items()
-        if value.text is not None and value.text in wanted and value.text not in _EMPTY
+        if value.text is not None and value.text in wanted and value.text not in PLAIN_VALUES
     }
     plain = (ast.Constant, ast.Name, ast.List, ast.Dict, ast.Tuple)
     written = [site.of(v) for v in values if isinstance(v, plain)]
     bound = {*parameters(site.function.args), *BUILT_IN}
     usable = [t for t in written if not t.isidentifier() or t in bound or t in failing[0].values]
-    told = [text for text in wanted if text in _EMPTY]
+    told = [text for text in wanted if text in PLAIN_VALUES]
     kinds = [text for v in values if v for text in _OF_KIND.get(kind_of(v), ())]
     texts = dict.fromkeys((*told, *same, *usable, *kinds, "None"))
     return [f"return {text}" for text in texts if "\n" not in text]

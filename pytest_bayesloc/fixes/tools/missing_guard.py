@@ -14,6 +14,7 @@ from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
 from pytest_bayesloc.fixes.syntax import (
     LOOPS,
+    PLAIN_VALUES,
     Text,
     bound_name,
     brief,
@@ -61,7 +62,9 @@ def missing_guard(task: Task, _project: Project) -> Iterator[Made]:
         for j, left in enumerate((*on, *_returns(function, task.test, name)))
     ]
     for _, _, name, left in sorted(guards, key=lambda guard: guard[:2]):
-        yield from _guarded(text, statement, f"{name} is None" if is_none else f"not {name}", left)
+        test = f"{name} is None" if is_none else f"not {name}"
+        if edit := text.guard(statement, test, left, f"`{left}` if `{test}`"):
+            yield edit
 
 
 def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
@@ -77,16 +80,6 @@ def _statement(tree: ast.Module, line: int) -> ast.stmt | None:
     while statement is not None and id(statement) in chained:
         statement = chained[id(statement)]
     return statement
-
-
-def _guarded(text: Text, statement: ast.stmt, test: str, left: str) -> Iterator[Made]:
-    indent = text.lead(statement)
-    if indent.strip():
-        return  # behind a colon or a semicolon
-    step = "\t" if indent.startswith("\t") else "    "
-    words = f"`{left}` if `{test}`"
-    guard = f"{indent}if {test}:\n{indent}{step}{left}\n"
-    yield text.insert(text.line_start(statement), guard, words)
 
 
 def _needed(node: ast.AST, task: Task) -> Sequence[ast.expr]:
@@ -172,9 +165,8 @@ def _expected(name: str, test: str) -> list[str]:
     return [value for _, value in sorted(found, key=lambda pair: pair[0])][:2]
 
 
-#: Values that a function may give for what is missing, whatever it is about.
-PLAIN = frozenset({"None", "True", "False", "0", "''", "[]", "()", "{}", "0.0", "b''", "set()"})
-_NOTHING = frozenset({"None", "0", "[]", "()", "{}", "''", "b''", "set()", "iter([])", "0.0"})
+PLAIN = PLAIN_VALUES | {"0.0", "b''", "set()"}
+_NOTHING = PLAIN - {"True", "False"} | {"iter([])"}
 
 
 def _kinds(function: FunctionNode, values: list[ast.expr]) -> Iterator[str]:
