@@ -6,8 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_bayesloc.domain.source import FunctionNode, called_name, nodes_inside, spans
-from pytest_bayesloc.ranking.evidence.provenance import names_in
+from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.syntax.nodes import called_name, names_in, nodes_inside, spans, stored_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -82,12 +82,6 @@ def _assigned(statements: Sequence[ast.AST]) -> set[str]:
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
             found |= names_in(node.value)
     return found
-
-
-def stored_names(node: ast.AST) -> set[str]:
-    """Return the variables that ``node`` binds."""
-    names = (n for n in ast.walk(node) if isinstance(n, ast.Name))
-    return {n.id for n in names if isinstance(n.ctx, ast.Store)}
 
 
 def programs(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[tuple[str, frozenset[str]]]:

@@ -6,10 +6,8 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_bayesloc.causes.asked import stored_names
 from pytest_bayesloc.domain.cause import Cause, CauseKind
-from pytest_bayesloc.domain.source import called_name, nodes_inside
-from pytest_bayesloc.ranking.evidence.provenance import names_in
+from pytest_bayesloc.syntax.nodes import called_name, names_in, nodes_inside, stored_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

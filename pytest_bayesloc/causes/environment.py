@@ -29,8 +29,8 @@ from pytest_bayesloc.causes.asked import (
 from pytest_bayesloc.causes.versions import other_version
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.failure import Frame
-from pytest_bayesloc.domain.source import imported_from, unit_of_frame
-from pytest_bayesloc.ranking.evidence.provenance import names_in
+from pytest_bayesloc.domain.source import unit_of_frame
+from pytest_bayesloc.syntax.nodes import imported_from, names_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

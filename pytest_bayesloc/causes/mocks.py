@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.cause import Cause, CauseKind
-from pytest_bayesloc.domain.source import FunctionNode, called_name, imported_from
+from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.syntax.nodes import called_name, imported_from, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -196,9 +197,8 @@ class MockCauses:
 
 def _entered_by(function: ast.AST, name: str) -> Iterator[tuple[int, set[str]]]:
     """Yield each ``with NAME(...) as ...`` by its line, with the attributes of what it gives."""
-    nodes = list(ast.walk(function))
-    attributes = [n for n in nodes if isinstance(n, ast.Attribute)]
-    items = [n for n in nodes if isinstance(n, ast.withitem)]
+    attributes = nodes_of(function, ast.Attribute)
+    items = nodes_of(function, ast.withitem)
     for made, held in ((item.context_expr, item.optional_vars) for item in items):
         if isinstance(made, ast.Call) and called_name(made) == name and isinstance(held, ast.Name):
             yield made.lineno, {n.attr for n in attributes if getattr(n.value, "id", "") == held.id}

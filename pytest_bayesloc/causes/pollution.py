@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.cause import DEFAULTS, Cause, CauseKind
 from pytest_bayesloc.ranking.evidence.provenance import line_that_writes, mentions
+from pytest_bayesloc.syntax.nodes import bound_name, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -267,10 +268,9 @@ def is_import(sources: Sources, name: str) -> bool:
     """Say whether a variable is only another module's, under a name of its own."""
     file, _, dotted = name.partition("::")
     source = sources.map(file) if file else None
-    body = [] if source is None else [*ast.walk(source.module.node)]
-    imported = [alias for node in body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    froms = [] if source is None else nodes_of(source.module.node, ast.ImportFrom)
     dotted = re.sub(r"\.__(?:kw)?defaults__$", "", dotted)
-    return dotted.rpartition(".")[2] in {alias.asname or alias.name for alias in imported}
+    return dotted.rpartition(".")[2] in {bound_name(a) for node in froms for a in node.names}
 
 
 def _executed(sources: Sources, case: Case, tests: Sequence[str]) -> Iterator[Unit]:
@@ -301,7 +301,7 @@ def _test_code(sources: Sources, node_id: str) -> Iterator[Unit]:
 def _uses(unit: Unit, other: Unit) -> bool:
     """Say whether ``unit`` asks for a fixture or names a function ``other``, or is set up by it."""
     around, _, name = other.location.qualname.rpartition(".")
-    asked = {node.arg for node in ast.walk(unit.node) if isinstance(node, ast.arg)}
+    asked = {argument.arg for argument in nodes_of(unit.node, ast.arg)}
     is_set_up = name.lower().startswith("setup") and bool(around)
     is_own = is_set_up and unit.location.qualname.rpartition(".")[0] == around
     return name in asked or is_own or mentions(unit.node, name)

@@ -1,4 +1,4 @@
-"""The functions of a file, and the conditions under which they refuse to go on."""
+"""The functions of a file, and the code that its lines belong to."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import ast
 import io
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from textwrap import dedent
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.location import MODULE, Location
@@ -30,23 +29,6 @@ FILLED = (ast.FormattedValue, getattr(ast, "Interpolation", ast.FormattedValue))
 def lines_of(text: str) -> list[str]:
     """Split ``text`` into lines with their ends, as Python does: a form feed ends none."""
     return io.StringIO(text, newline="").readlines()
-
-
-def edited(before: str, after: str, location: Location) -> str:
-    """The lines of ``location`` in ``after``, which differs from ``before`` in them alone.
-
-    They parse by themselves, in a fraction of the time that the file takes: dedented, or below an
-    ``if`` where a text over several lines begins at the margin.
-    """
-    lines = lines_of(after)
-    end = location.end_line + len(lines) - len(lines_of(before))
-    return by_themselves(lines[location.start_line - 1 : end])
-
-
-def by_themselves(lines: Sequence[str]) -> str:
-    """The text of ``lines``, whole statements of some block, as it parses without the block."""
-    text = dedent("".join(lines))
-    return f"if True:\n{text}" if text[:1] in {" ", "\t"} else text
 
 
 def parse(text: str, filename: str = "<unknown>") -> ast.Module:
@@ -103,34 +85,6 @@ def tree_of(code: str) -> ast.Module | None:
         return parse(code)
     except (SyntaxError, ValueError, RecursionError):
         return None
-
-
-def nodes_inside(scope: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of ``scope``, in no order, without those of functions and classes in it."""
-    pending = list(ast.iter_child_nodes(scope))
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, (ScopeNode, ast.Lambda)):
-            pending += ast.iter_child_nodes(node)
-
-
-def imported_from(statement: ast.ImportFrom, package: str) -> str:
-    """The dotted name of the module that a statement imports from.
-
-    Args:
-        statement: One that may be relative.
-        package: That it starts from then.
-    """
-    parts = package.split(".") if package else []
-    kept = parts[: len(parts) + 1 - statement.level] if statement.level else []
-    return ".".join((*kept, *([statement.module] if statement.module else [])))
-
-
-def called_name(call: ast.Call) -> str:
-    """Return the name by which ``call`` calls, without what stands before it; empty if none."""
-    called = call.func
-    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
 
 
 def first_line(statement: ast.stmt) -> int:
@@ -290,89 +244,3 @@ def unit_of_frame(frame: Frame, read: ReadMap) -> Unit | None:
     """Return the unit that a frame was executing; None if its file can't be read."""
     source = read(frame.file)
     return None if source is None else source.unit_of_code(frame.first_line, frame.name)
-
-
-_INVERSE: dict[type[ast.cmpop], ast.cmpop] = {
-    ast.Lt: ast.GtE(),
-    ast.LtE: ast.Gt(),
-    ast.Gt: ast.LtE(),
-    ast.GtE: ast.Lt(),
-    ast.Eq: ast.NotEq(),
-    ast.NotEq: ast.Eq(),
-    ast.Is: ast.IsNot(),
-    ast.IsNot: ast.Is(),
-    ast.In: ast.NotIn(),
-    ast.NotIn: ast.In(),
-}
-Spanned: TypeAlias = ast.stmt | ast.expr
-
-
-def guarding(
-    function: ast.AST, line: int, *, refusing: tuple[type[ast.stmt], ...] = (ast.Raise,)
-) -> list[ast.expr]:
-    """The condition of the ``if`` right around the ``raise`` at ``line``, or of the ``assert``.
-
-    Behind it those of the statements around it; empty if nothing guards the line directly.
-    ``refusing`` are the statements that count as a ``raise``.
-    """
-    around: list[ast.expr] = []
-    found: list[ast.expr] = []
-    for node in ast.walk(function):  # outer statements come before inner ones
-        if isinstance(node, ast.If) and spans(node, line):
-            around.insert(0, node.test)
-            inside = (*node.body, *node.orelse)
-            if any(isinstance(s, refusing) and spans(s, line) for s in inside):
-                found = around
-        elif isinstance(node, ast.While) and spans(node, line):
-            around.insert(0, node.test)
-        elif isinstance(node, ast.Assert) and spans(node, line):
-            found = [node.test, *around]
-    return found
-
-
-def demanded(function: ast.AST, line: int) -> str:
-    """Returns what must hold for the ``raise`` or ``assert`` at ``line`` not to fire, if anything.
-
-    ``if n < 2 * k: raise ...`` demands ``n >= 2 * k``.
-    """
-    conditions = guarding(function, line)
-    if not conditions:
-        return ""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assert) and spans(node, line):
-            return ast.unparse(conditions[0])
-        if isinstance(node, ast.If) and node.test is conditions[0]:
-            refuses = any(spans(statement, line) for statement in node.body)
-            return ast.unparse(conditions[0] if not refuses else negated(conditions[0]))
-    return ""
-
-
-def only_raises(function: ast.AST) -> bool:
-    """Whether ``function`` never returns: it ends in a ``raise``, and returns and yields nothing.
-
-    An abstract method, say, or a helper that makes the exception. Who calls it decides to raise.
-    """
-    if not isinstance(function, FunctionNode) or not isinstance(function.body[-1], ast.Raise):
-        return False
-    return not any(isinstance(node, _RESULTS) for node in ast.walk(function))
-
-
-_RESULTS = (ast.Return, ast.Yield, ast.YieldFrom)
-
-
-def negated(condition: ast.expr) -> ast.expr:
-    """The opposite of ``condition``, without a ``not`` where there is a plainer way."""
-    if isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
-        return condition.operand
-    if isinstance(condition, ast.Compare) and len(condition.ops) == 1:
-        inverse = _INVERSE[type(condition.ops[0])]
-        return ast.Compare(condition.left, [inverse], condition.comparators)
-    if isinstance(condition, ast.BoolOp):
-        other = ast.And() if isinstance(condition.op, ast.Or) else ast.Or()
-        return ast.BoolOp(other, [negated(value) for value in condition.values])
-    return ast.UnaryOp(ast.Not(), condition)
-
-
-def spans(node: Spanned, line: int) -> bool:
-    """Whether ``line`` is one of the lines of ``node``."""
-    return node.lineno <= line <= (node.end_lineno or node.lineno)

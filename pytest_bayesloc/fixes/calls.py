@@ -11,20 +11,21 @@ from contextlib import suppress
 
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.project import Project
-from pytest_bayesloc.fixes.syntax import (
-    Text,
-    TextEdit,
+from pytest_bayesloc.syntax.nodes import (
+    attributes_in,
     bound_name,
+    called_name,
     defaults,
     every_parameter,
     functions_in,
     holds,
-    indent_of,
+    names_in,
     nodes_of,
     parameters,
     targets,
     visible,
 )
+from pytest_bayesloc.syntax.text import Text, TextEdit, indent_of
 
 MAX_MODULES = 3
 _OWNERS = (["self"], ["cls"], ["mcs"], ["mcls"], ["metacls"], ["_"])
@@ -47,18 +48,11 @@ def calls_among(nodes: Sequence[ast.AST], name: str) -> list[ast.Call]:
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     own, _, method = name.rpartition(".")
     wanted = {method, own.rpartition(".")[2]} if method == "__init__" else {method}
-    named = [call for call in calls if called(call) in wanted]
+    named = [call for call in calls if called_name(call) in wanted]
     if named or len(calls) != 1:
         return named
-    passed = [node for part in arguments(calls[0]) for node in ast.walk(part)]
-    names = {n.id for n in passed if isinstance(n, ast.Name)}
-    names |= {n.attr for n in passed if isinstance(n, ast.Attribute)}
-    return [] if method in names else calls
-
-
-def called(call: ast.Call) -> str:
-    """The last part of the name of what is called; empty where it has none."""
-    return ast.unparse(call.func).rpartition(".")[2]
+    passed = arguments(calls[0])
+    return [] if method in names_in(*passed) | attributes_in(*passed) else calls
 
 
 def picked(node: ast.AST, roles: str) -> list[ast.expr]:
@@ -96,7 +90,7 @@ def _in_operation(node: ast.AST) -> Mapping[str, Sequence[ast.expr]]:
 
 
 def _in_call(call: ast.Call) -> Mapping[str, Sequence[ast.expr]]:
-    name, first = called(call), call.args[:1]
+    name, first = called_name(call), call.args[:1]
     every = [*call.args, *(keyword.value for keyword in call.keywords)]
     passed = [argument for argument in every if not isinstance(argument, ast.Starred)]
     owner = [call.func.value] if isinstance(call.func, ast.Attribute) else []
@@ -157,7 +151,7 @@ def takes_owner(method: FunctionNode, owner: ast.ClassDef) -> bool:
     first = parameters(method.args)[:1]
     if "staticmethod" in decorators or first in _OWNERS:
         return True
-    if any(isinstance(n, ast.Name) and n.id in {"self", "cls"} for n in ast.walk(method)):
+    if not names_in(method).isdisjoint({"self", "cls"}):
         return False
     given = [*method.args.posonlyargs, *method.args.args]
     used = {

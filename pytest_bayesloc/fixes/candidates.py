@@ -41,10 +41,13 @@ from pytest_bayesloc.fixes.mutations.predicates import points_of
 from pytest_bayesloc.fixes.mutations.siblings import entry_edits
 from pytest_bayesloc.fixes.plausibility import by_chance
 from pytest_bayesloc.fixes.side_effects import reaches_out
-from pytest_bayesloc.fixes.syntax import COMPARED, Hints, Text, is_literal, nodes_of
+from pytest_bayesloc.fixes.site import COMPARED, Hints
 from pytest_bayesloc.fixes.tasks import MAX_FAILURES, N_SUSPECTS, test_text
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
+from pytest_bayesloc.syntax.expressions import is_literal
+from pytest_bayesloc.syntax.nodes import nodes_of
+from pytest_bayesloc.syntax.text import Text
 
 N_OF_CONSTANTS = 2  # suspects: most of their constants take a process of its own
 N_OF_ENTRIES = 12  # of the tables of one suspect, most of which take a process of their own

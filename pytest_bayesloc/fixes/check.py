@@ -13,17 +13,9 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
-from pytest_bayesloc.domain.source import (
-    FunctionNode,
-    SourceMap,
-    Unit,
-    by_themselves,
-    lines_of,
-    map_of,
-    tree_of,
-)
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, map_of, tree_of
 from pytest_bayesloc.domain.texts import common_ends, text_digest
-from pytest_bayesloc.fixes.syntax import LineSpan, differing_lines
+from pytest_bayesloc.syntax.text import LineSpan, by_themselves, differing_lines
 
 KIND = "fix"
 TOOL = "tool"  # the stage of what a tool proposes

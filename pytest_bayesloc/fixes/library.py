@@ -26,7 +26,7 @@ from pytest_bayesloc.domain.source import tree_of
 from pytest_bayesloc.domain.texts import bm25, masked, words
 from pytest_bayesloc.fixes.definition import PRIORITIES, Tool, ToolOrigin
 from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import TextEdit
+from pytest_bayesloc.syntax.text import TextEdit
 
 N_BEST = 3
 N_JUDGED = 5  # questions to a judge: an answer takes seconds and money, a dry run neither

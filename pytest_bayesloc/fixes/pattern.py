@@ -19,7 +19,8 @@ from pytest_bayesloc.domain.source import ScopeNode, tree_of
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.fixes.project import Proposal, Task
 from pytest_bayesloc.fixes.run import task_of, write_answer
-from pytest_bayesloc.fixes.syntax import BUILT_IN, Text, brief, nodes_of
+from pytest_bayesloc.syntax.nodes import BUILT_IN, nodes_of
+from pytest_bayesloc.syntax.text import Text, brief
 
 MAX_NODES = 16  # of a pattern: what is larger hardly comes twice
 _HOLE = re.compile(r"_\d+_")

@@ -24,10 +24,11 @@ from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.check import EDIT, PATTERN, Candidate
 from pytest_bayesloc.fixes.matching import JudgedEdit, PatternCase, judged, subjects_of
 from pytest_bayesloc.fixes.mutations.regex_parts import branches_of, literals_of
-from pytest_bayesloc.fixes.syntax import Text, brief, names_in, nodes_of, targets
 from pytest_bayesloc.fixes.tasks import texts_of_tests
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
+from pytest_bayesloc.syntax.nodes import attributes_in, names_in, nodes_of, targets
+from pytest_bayesloc.syntax.text import Text, brief
 
 N_FAILING = 5  # tests that are watched
 N_PASSING = 40
@@ -265,12 +266,8 @@ def _users(source: SourceMap, node: ast.Constant, unit: Unit) -> list[Unit]:
     return [
         other
         for other in source.units
-        if other.is_function and names & (names_in(other.node) | _attributes(other.node))
+        if other.is_function and names & (names_in(other.node) | attributes_in(other.node))
     ]
-
-
-def _attributes(node: ast.AST) -> set[str]:
-    return {inner.attr for inner in nodes_of(node, ast.Attribute)}
 
 
 def _holding(text: str, literals: Sequence[PatternLiteral]) -> list[PatternLiteral]:

@@ -30,7 +30,7 @@ from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
 from pytest_bayesloc.fixes.mutations.regexes import KINDS
 from pytest_bayesloc.fixes.mutations.unused import unused, uses_unused
 from pytest_bayesloc.fixes.soundness import doubt, emptied, tuned
-from pytest_bayesloc.fixes.syntax import brief
+from pytest_bayesloc.syntax.text import brief
 
 CLEAR = 2 / 3  # share of all weights from which on a change is taken to be meant
 LEAST = 0.2  # of all weights: what is meant may be what no edit tries

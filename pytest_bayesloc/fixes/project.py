@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, tree_of
-from pytest_bayesloc.fixes.imports import Import, import_of, loaded_by
-from pytest_bayesloc.fixes.syntax import (
-    Text,
-    TextEdit,
+from pytest_bayesloc.syntax.imports import Import, import_of, loaded_by
+from pytest_bayesloc.syntax.nodes import (
     bound_in,
     bound_name,
     function_at,
@@ -24,6 +22,7 @@ from pytest_bayesloc.fixes.syntax import (
     nodes_of,
     targets,
 )
+from pytest_bayesloc.syntax.text import Text, TextEdit
 
 if TYPE_CHECKING:
     from pytest_bayesloc.ranking.graph import Graph

@@ -9,12 +9,19 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import ScopeNode, lines_of, map_of, tree_of
-from pytest_bayesloc.fixes.calls import called
+from pytest_bayesloc.domain.source import lines_of, map_of, tree_of
 from pytest_bayesloc.fixes.check import Candidate, changed_functions, texts_of
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out, reaching_calls
-from pytest_bayesloc.fixes.syntax import BUILT_IN, bound_name, indent_of, nodes_of
 from pytest_bayesloc.spectrum.sources import Sources
+from pytest_bayesloc.syntax.nodes import (
+    BUILT_IN,
+    attributes_in,
+    called_name,
+    every_bound,
+    names_in,
+    nodes_of,
+)
+from pytest_bayesloc.syntax.text import indent_of
 
 
 def out_of_bounds(candidate: Candidate, reach: Reach) -> str:
@@ -158,7 +165,7 @@ class Reach:
                 for unit in source.units if not source.is_broken else ():
                     if name in unit.location.qualname.split("."):
                         is_direct |= bool(reaching_calls(source, unit, self.never_edited))
-                        others |= {called(call) for call in nodes_of(unit.node, ast.Call)}
+                        others |= {called_name(call) for call in nodes_of(unit.node, ast.Call)}
             self._leads[name] = is_direct, {other for other in others if other in self._places}
         return self._leads[name]
 
@@ -175,25 +182,12 @@ class Reach:
 def _names(text: str) -> tuple[set[str], set[str]]:
     """All names, and all attributes, of a text; none if it does not parse."""
     tree = tree_of(text)
-    nodes = [] if tree is None else list(ast.walk(tree))
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return names, {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return (set(), set()) if tree is None else (names_in(tree), attributes_in(tree))
 
 
 @lru_cache(maxsize=16)  # each candidate asks for the same file
 def _bound(module: str) -> frozenset[str]:
     """The names that a file binds, in whatever scope; all built-ins if it can't be told."""
     tree = tree_of(module)
-    if tree is None:
-        return BUILT_IN
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ScopeNode):
-            found.add(node.name)
-        elif isinstance(node, ast.alias):
-            found.add(bound_name(node))
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
+    found = {"*"} if tree is None else every_bound(tree)
     return BUILT_IN if "*" in found else frozenset(found)

@@ -27,8 +27,8 @@ from pytest_bayesloc.fixes.plausibility import (
 )
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.simpler import likewise, simpler
-from pytest_bayesloc.fixes.syntax import differing_lines
 from pytest_bayesloc.history.changes import name_of
+from pytest_bayesloc.syntax.text import differing_lines
 
 MAX_STEPS = 4
 N_SIMPLER = 3  # verified candidates, the best ones, that are written in plainer words

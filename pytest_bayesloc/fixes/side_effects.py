@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.syntax import dotted, nodes_of
+from pytest_bayesloc.syntax.nodes import dotted, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

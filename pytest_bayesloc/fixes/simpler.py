@@ -6,18 +6,11 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_bayesloc.domain.source import lines_of, negated, tree_of
+from pytest_bayesloc.domain.source import lines_of, tree_of
 from pytest_bayesloc.domain.texts import common_ends
-from pytest_bayesloc.fixes.syntax import (
-    Placed,
-    Text,
-    TextEdit,
-    differing_lines,
-    every_node,
-    function_at,
-    kind_of,
-    nodes_of,
-)
+from pytest_bayesloc.syntax.expressions import kind_of, negated
+from pytest_bayesloc.syntax.nodes import every_node, function_at, nodes_of
+from pytest_bayesloc.syntax.text import Placed, Text, TextEdit, differing_lines
 
 MAX_STEPS = 12  # of simplification: each takes one thing out
 _SIGNS: dict[type[ast.operator], int] = {ast.Add: 1, ast.Sub: -1}

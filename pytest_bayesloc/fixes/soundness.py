@@ -17,16 +17,9 @@ from types import MappingProxyType
 
 from pytest_bayesloc.domain.recording import RESULT
 from pytest_bayesloc.domain.source import tree_of
-from pytest_bayesloc.fixes.syntax import (
-    KINDS,
-    LEAST_ENTRIES,
-    TABLES,
-    brief,
-    entries_of,
-    functions_in,
-    kind_of,
-    nodes_of,
-)
+from pytest_bayesloc.syntax.expressions import KINDS, LEAST_ENTRIES, TABLES, entries_of, kind_of
+from pytest_bayesloc.syntax.nodes import functions_in, nodes_of
+from pytest_bayesloc.syntax.text import brief
 
 WIDTH = 60  # of code in a reason
 NUMBER = re.compile(r"\d+(\.\d+)?")  # as a text

@@ -15,9 +15,9 @@ from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bitset_of
 from pytest_bayesloc.fixes.check import Checked
 from pytest_bayesloc.fixes.project import Task
-from pytest_bayesloc.fixes.syntax import is_json
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
+from pytest_bayesloc.syntax.expressions import is_json
 
 MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8

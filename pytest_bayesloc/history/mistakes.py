@@ -8,8 +8,9 @@ from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.bug import clipped
-from pytest_bayesloc.domain.source import ScopeNode, negated, parse
+from pytest_bayesloc.domain.source import ScopeNode, parse
 from pytest_bayesloc.history.changes import flat, shape
+from pytest_bayesloc.syntax.expressions import negated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

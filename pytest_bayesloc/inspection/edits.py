@@ -10,14 +10,7 @@ from collections.abc import Collection, Iterator
 from copy import deepcopy
 
 from pytest_bayesloc.domain.errors import PatchError
-from pytest_bayesloc.domain.source import (
-    FunctionNode,
-    ScopeNode,
-    SourceMap,
-    Unit,
-    lines_of,
-    parse,
-)
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, Unit, lines_of, parse
 from pytest_bayesloc.fixes.side_effects import (
     DENIED,
     INNER,
@@ -28,7 +21,7 @@ from pytest_bayesloc.fixes.side_effects import (
     calls_out,
     is_pure,
 )
-from pytest_bayesloc.fixes.syntax import dotted
+from pytest_bayesloc.syntax.nodes import attributes_in, dotted, names_in
 
 MAX_LINES = 400
 #: Formatted ones come in parts: f-strings from Python 3.12 on, t-strings from 3.14 on.
@@ -240,8 +233,7 @@ def _chains(function: ast.AST) -> list[str]:
 
 
 def _named(function: ast.AST) -> set[str]:
-    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-    return names | {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+    return names_in(function) | attributes_in(function)
 
 
 # -- the shape of a rewritten function

@@ -24,6 +24,7 @@ from pytest_bayesloc.fixes.side_effects import (
     meanings,
 )
 from pytest_bayesloc.inspection.edits import dump_of, gate_error, only_function, same_header, short
+from pytest_bayesloc.syntax.nodes import attributes_in
 
 MAX_ASSERTIONS = 16
 MAX_NODES = 600  # of all that is added
@@ -247,8 +248,8 @@ class Rules:
                 if kind in {"arg", "asname", "id", "name", "names", "rest"}:
                     values = value if isinstance(value, list) else [value]
                     self._taken |= {v for v in values if isinstance(v, str)}
-        attributes = {n.attr for n in ast.walk(original) if isinstance(n, ast.Attribute)}
-        self._sees_locals = not (SEE_LOCALS | _FRAMES).isdisjoint(self._taken | attributes)
+        used = self._taken | attributes_in(original)
+        self._sees_locals = not (SEE_LOCALS | _FRAMES).isdisjoint(used)
         self._taken |= {*dir(builtins), *self._meanings}
         self._once_only = OnceOnly(original, module)
         self._once = self._once_only.names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import locale
 import os
 import shlex
@@ -29,6 +28,7 @@ from pytest_bayesloc.pipeline.causes import environment_of
 from pytest_bayesloc.pipeline.execute import is_local, open_elsewhere
 from pytest_bayesloc.pipeline.order import left_behind, left_files
 from pytest_bayesloc.spectrum.sources import FileKind
+from pytest_bayesloc.syntax.nodes import attributes_in, names_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -86,10 +86,9 @@ def explain_condition(
 def _clocks(context: Context, case: Case, units: Sequence[Unit]) -> Iterator[Reader]:
     """Yield the code that reads the clock as it is imported, for what ``units`` mention."""
     tests = case.failures[0].test_locations
+    nodes = [unit.node for unit in units]
     mentioned = {unit.location.qualname for unit in units}
-    for node in (inner for unit in units for inner in ast.walk(unit.node)):
-        if isinstance(node, (ast.Name, ast.Attribute)):
-            mentioned.add(node.id if isinstance(node, ast.Name) else node.attr)
+    mentioned |= names_in(*nodes) | attributes_in(*nodes)
     files = dict.fromkeys(where.file for where in (*case.spectrum.executed, *tests))
     files |= dict.fromkeys(_imported(context))  # helpers of tests, too, unless workers ran them
     for file in islice(files, MAX_FILES):

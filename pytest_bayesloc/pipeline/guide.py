@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.ports import Later
-from pytest_bayesloc.domain.source import edited
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.fixes.soundness import unsound
@@ -36,6 +35,7 @@ from pytest_bayesloc.pipeline.report import document_of
 from pytest_bayesloc.pipeline.run_files import run_of
 from pytest_bayesloc.ranking.faults import fault_of
 from pytest_bayesloc.report.document import UsageEntry
+from pytest_bayesloc.syntax.text import edited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.domain.source import SourceMap, Unit, guarding, spans
+from pytest_bayesloc.domain.source import SourceMap, Unit
 from pytest_bayesloc.domain.texts import as_python_reads
 from pytest_bayesloc.rerun.contents import contents_of, is_object
 from pytest_bayesloc.rerun.fence import Real
 from pytest_bayesloc.rerun.flow import ARGUMENT_LEVELS, MISSING, FlowTracer, Origins, Root
+from pytest_bayesloc.syntax.expressions import guarding
+from pytest_bayesloc.syntax.nodes import spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence

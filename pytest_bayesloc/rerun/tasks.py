@@ -9,8 +9,9 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_bayesloc.domain.source import compile_tree, first_line, nodes_inside, parse
+from pytest_bayesloc.domain.source import compile_tree, first_line, parse
 from pytest_bayesloc.rerun.swap import CodeKey, FunctionIndex, codes_in, key_of, swap_code
+from pytest_bayesloc.syntax.nodes import nodes_inside
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Collection, Mapping

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line
+from pytest_bayesloc.syntax.nodes import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -63,11 +64,6 @@ def closure(start: T, related: Mapping[T, Collection[T]]) -> frozenset[T]:
         found |= more
         pending += more
     return frozenset(found)
-
-
-def last_name(node: ast.expr) -> str:
-    """The last part of a dotted name; empty for another expression."""
-    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,7 @@ BAD = {
     "--bayesloc-executor=docker:": "docker:CONTAINER",
     "--bayesloc-executor=docker:--privileged": "docker:CONTAINER",
     "--bayesloc-executor=0*popen": "several servers by N*SPEC",
+    "--bayesloc-executor=1001*popen": "several servers by N*SPEC",
     "--bayesloc-executor=docker-image:web '": "quote it as for a shell",
     "--bayesloc-workspace=app": "an absolute path",
     "--bayesloc-workspace=here:/srv/app": "an absolute path",
@@ -177,6 +178,7 @@ def test_thirty_options_at_most() -> None:
     ("entry", "specs"),
     [
         ("3*popen//python=python3", ("popen//python=python3",) * 3),
+        ("1000*popen", ("popen",) * 1000),
         ("ssh=-p 2222 me@farm//chdir=/srv/app", ("ssh=-p 2222 me@farm//chdir=/srv/app",)),
         ("docker-image:python:3.12", ("docker-image:python:3.12",)),
     ],

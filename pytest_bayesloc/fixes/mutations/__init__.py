@@ -17,7 +17,7 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 from pytest_bayesloc.domain.inspection import InspectionPatch
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, edited, tree_of
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, tree_of
 from pytest_bayesloc.fixes.mutations import (
     flow,
     informed,
@@ -28,7 +28,8 @@ from pytest_bayesloc.fixes.mutations import (
     values,
 )
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out
-from pytest_bayesloc.fixes.syntax import Hints, Site, TextEdit
+from pytest_bayesloc.fixes.site import Hints, Site
+from pytest_bayesloc.syntax.text import TextEdit, edited
 
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 

@@ -17,16 +17,13 @@ from typing import TypeAlias, TypeVar
 
 from pytest_bayesloc.domain.inspection import OtherValue
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, SourceMap, Unit, edited, tree_of
+from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, SourceMap, Unit, tree_of
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.side_effects import PURE, aliases, full_name, is_pure
 from pytest_bayesloc.fixes.soundness import NUMBER
-from pytest_bayesloc.fixes.syntax import (
-    Text,
-    TextEdit,
+from pytest_bayesloc.syntax.nodes import (
     bound_in,
     bound_name,
-    brief,
     defaults,
     dotted,
     functions_in,
@@ -34,6 +31,7 @@ from pytest_bayesloc.fixes.syntax import (
     own_nodes,
     targets,
 )
+from pytest_bayesloc.syntax.text import Text, TextEdit, brief, edited
 
 Scalar: TypeAlias = "int | float | str"
 #: Of a comparison that failed, what was computed and what was expected, where they differ.

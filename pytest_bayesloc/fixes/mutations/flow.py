@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from pytest_bayesloc.fixes.syntax import BUILT_IN, Site, TextEdit, brief, is_docstring, names_in
+from pytest_bayesloc.fixes.site import Site
+from pytest_bayesloc.syntax.nodes import BUILT_IN, is_docstring, names_in
+from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_BORROWED = 8  # statements or conditions from elsewhere in the file, for one place
 N_FUNCTIONS = 512  # whose conditions and statements are kept for the others of their files

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
-from pytest_bayesloc.fixes.syntax import Site, TextEdit, brief, holds
+from pytest_bayesloc.fixes.site import Site
+from pytest_bayesloc.syntax.nodes import holds
+from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_CHANGES = 4  # that make what was computed what was expected
 ELSEWHERE = 0.5  # of the chance of a conversion beside others

@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-from pytest_bayesloc.fixes.syntax import Site, TextEdit, brief, every_node, nodes_of
+from pytest_bayesloc.fixes.site import Site
+from pytest_bayesloc.syntax.nodes import every_node, nodes_of
+from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_NUMBERS = 3  # that are tried in the place of one
 N_KINDS = 8  # classes that a check is made to accept, one at a time

@@ -18,23 +18,20 @@ from itertools import islice
 
 from pytest_bayesloc.domain.recording import Sample, Value
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
-from pytest_bayesloc.fixes.syntax import (
+from pytest_bayesloc.fixes.site import Site
+from pytest_bayesloc.syntax.expressions import KINDS, PLAIN_VALUES, kind_of
+from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
-    KINDS,
     LOOPS,
-    PLAIN_VALUES,
-    Site,
-    TextEdit,
-    brief,
     dotted,
     every_node,
     is_docstring,
-    kind_of,
     names_in,
     nodes_of,
     own_nodes,
     parameters,
 )
+from pytest_bayesloc.syntax.text import TextEdit, brief
 
 MAX_POINTS = 40  # of a function
 N_PREDICATES = 3  # of one point

@@ -7,19 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from pytest_bayesloc.fixes.syntax import (
-    BUILT_IN,
-    LEAST_ENTRIES,
-    TABLES,
-    Site,
-    Text,
-    TextEdit,
-    brief,
-    dotted,
-    entries_of,
-    names_in,
-    nodes_of,
-)
+from pytest_bayesloc.fixes.site import Site
+from pytest_bayesloc.syntax.expressions import LEAST_ENTRIES, TABLES, entries_of
+from pytest_bayesloc.syntax.nodes import BUILT_IN, dotted, names_in, nodes_of
+from pytest_bayesloc.syntax.text import Text, TextEdit, brief
 
 N_WRAPPERS = 6  # that are tried around one result
 N_ENTRIES = 4  # that are tried in one table

@@ -14,16 +14,9 @@ from itertools import chain
 
 from pytest_bayesloc.domain.source import FunctionNode, tree_of
 from pytest_bayesloc.fixes.mutations.values import parameters_of
-from pytest_bayesloc.fixes.syntax import (
-    Site,
-    TextEdit,
-    brief,
-    defaults,
-    functions_in,
-    nodes_of,
-    parameters,
-    targets,
-)
+from pytest_bayesloc.fixes.site import Site
+from pytest_bayesloc.syntax.nodes import defaults, functions_in, nodes_of, parameters, targets
+from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_CALLS = 4  # that are given what is unused, where no parameter of theirs has its name
 #: Methods that change nothing and give a value; ``update`` and its like are none.

@@ -14,20 +14,20 @@ from itertools import chain, zip_longest
 from string import Formatter
 from types import ModuleType
 
-from pytest_bayesloc.domain.source import FunctionNode, called_name
+from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.side_effects import aliases
-from pytest_bayesloc.fixes.syntax import (
+from pytest_bayesloc.fixes.site import Site
+from pytest_bayesloc.syntax.expressions import kind_of
+from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
-    Site,
-    TextEdit,
-    brief,
+    called_name,
     defaults,
     dotted,
     every_node,
-    kind_of,
     nodes_of,
     parameters,
 )
+from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_OTHERS = 6  # names that are tried in the place of one
 N_NEAR = 3  # of them, those that were bound last

@@ -13,7 +13,6 @@ from pytest_bayesloc.fixes.calls import (
     adding,
     arguments,
     attributes,
-    called,
     calls_among,
     family,
     heads,
@@ -26,10 +25,10 @@ from pytest_bayesloc.fixes.calls import (
 )
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
-from pytest_bayesloc.fixes.syntax import (
+from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
-    Text,
     bound_in,
+    called_name,
     functions_in,
     names_in,
     nodes_of,
@@ -37,6 +36,7 @@ from pytest_bayesloc.fixes.syntax import (
     parameters,
     similar,
 )
+from pytest_bayesloc.syntax.text import Text
 
 _MISSING = re.compile(
     r"([\w.<>]+)\(\) missing \d+ required (positional|keyword-only) arguments?: (.+)"
@@ -61,7 +61,7 @@ def wrong_arguments(task: Task, project: Project) -> Iterator[Made]:
     if found := _MISSING.search(task.message):
         names = re.findall(r"'(\w+)'", found.group(3))
         edits = [
-            adding(task.text, call, said, f"`{said}` is passed to `{called(call)}`")
+            adding(task.text, call, said, f"`{said}` is passed to `{called_name(call)}`")
             for call in calls_among(task.nodes, found.group(1))
             for said in _lacking(task, call, found.group(1), names, project)
         ]
@@ -84,7 +84,7 @@ def _uncalled(task: Task) -> Iterator[Made]:
     for call in task.nodes:
         if isinstance(call, ast.Call) and not call.keywords and len(call.args) < 2:
             index = "".join(f"[{text.of(argument)}]" for argument in call.args)
-            words = f"`{called(call)}` is not called"
+            words = f"`{called_name(call)}` is not called"
             yield text.cut(text.end(call.func), text.end(call), index, words, call.lineno)
 
 
@@ -109,7 +109,7 @@ def _lacking(
         return
     lead = "" if names[0] in by_place else f"{names[0]}="
     yield from (f"{lead}{v}" for v in choices[0] if v in exact[names[0]])
-    for other in project.calls_of(called(call)):
+    for other in project.calls_of(called_name(call)):
         yield from _as_elsewhere(call, names[0], other, scope)
     yield from (f"{lead}{v}" for v in choices[0])
     plain = [name for name in _local(task.tree, call) if name not in passed | {"self", "cls"}]
@@ -158,7 +158,7 @@ def _named(task: Task, call: ast.Call, function: str, n_surplus: int) -> Iterato
     last = call.args[-1]
     for arg in (arg for head in heads(task.tree, function) for arg in head.args.kwonlyargs):
         if arg.arg not in given:
-            words = f"`{arg.arg}` is passed to `{called(call)}` by name"
+            words = f"`{arg.arg}` is passed to `{called_name(call)}` by name"
             yield text.replace(last, f"{arg.arg}={text.of(last)}", words)
 
 
@@ -176,7 +176,7 @@ def _emptied(task: Task, call: ast.Call, function: str, n_surplus: int = 1) -> I
         groups = [by_place[-n_surplus:]] if n_surplus < len(by_place) else []
     for parts in groups:
         said = ", ".join(text.of(part) for part in parts)
-        words = f"`{said}` is not passed to `{called(call)}`"
+        words = f"`{said}` is not passed to `{called_name(call)}`"
         edits = [in_call(text, call).without(given.index(part), words) for part in parts]
         yield edits
 
@@ -187,7 +187,7 @@ def _once(task: Task, call: ast.Call, found: re.Match[str]) -> Iterator[Made]:
     given = arguments(call)
     for keyword in call.keywords:
         if keyword.arg == name:
-            words = f"`{name}` is passed to `{called(call)}` once"
+            words = f"`{name}` is passed to `{called_name(call)}` once"
             yield in_call(text, call).without(given.index(keyword), words)
     yield from _emptied(task, call, function)
 
@@ -221,7 +221,8 @@ def wrong_keyword(task: Task, project: Project) -> Iterator[Made]:
     ]
     for call, keyword in calls:
         own = accepted(task.tree, call, name, project)
-        elsewhere = (k.arg for c in project.calls_of(called(call)) for k in c.keywords if k.arg)
+        others = project.calls_of(called_name(call))
+        elsewhere = (k.arg for other in others for k in other.keywords if k.arg)
         given = {other.arg for other in call.keywords}
         meant = [found.group(4)] if found.group(4) else []
         meant += [other for other in similar(wrong, (*own, *elsewhere)) if other not in given]
@@ -235,7 +236,7 @@ def wrong_keyword(task: Task, project: Project) -> Iterator[Made]:
             for other in free[: len(call.args) - 1 : -1][:N_FREE]:
                 yield text.rename(keyword, wrong, other, f"`{other}`, not `{wrong}`")
         if not meant:  # it is gone
-            words = f"`{wrong}` is not passed to `{called(call)}`"
+            words = f"`{wrong}` is not passed to `{called_name(call)}`"
             yield in_call(text, call).without(arguments(call).index(keyword), words)
     yield from _taken(task, name, wrong)
 

@@ -8,19 +8,18 @@ from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, ScopeNode, first_line, lines_of
-from pytest_bayesloc.fixes.imports import Import, Use, import_of, is_of, uses_of, with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import (
-    TextEdit,
+from pytest_bayesloc.syntax.imports import Import, Use, import_of, is_of, uses_of, with_import
+from pytest_bayesloc.syntax.nodes import (
     bound_in,
     bound_name,
     first_statement,
     functions_in,
     holds,
-    indent_of,
     nodes_of,
 )
+from pytest_bayesloc.syntax.text import TextEdit, indent_of
 
 #: The names of an import that go elsewhere, with their uses.
 _Moved = dict[ast.alias, list[Use]]

@@ -13,18 +13,12 @@ from pathlib import PurePosixPath
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FORMATTED
-from pytest_bayesloc.fixes.calls import called
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import (
-    COMPARED,
-    TextEdit,
-    bound_in,
-    is_json,
-    is_literal,
-    nodes_of,
-    statement_at,
-)
+from pytest_bayesloc.fixes.site import COMPARED
+from pytest_bayesloc.syntax.expressions import is_json, is_literal
+from pytest_bayesloc.syntax.nodes import bound_in, called_name, nodes_of, statement_at
+from pytest_bayesloc.syntax.text import TextEdit
 
 _CUT = "..."  # pytest shortens what is long
 
@@ -199,7 +193,7 @@ def _called(task: Task) -> Iterator[TextEdit]:
     """Calls of ``json`` as the file, the text or its lines need them."""
     text = task.text
     for node in task.nodes:
-        name = called(node) if isinstance(node, ast.Call) else ""
+        name = called_name(node) if isinstance(node, ast.Call) else ""
         if not isinstance(node, ast.Call) or not node.args:
             continue
         if "JSONDecodeError" not in task.error and name in _TWINS:

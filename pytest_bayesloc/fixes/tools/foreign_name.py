@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import is_placed
-from pytest_bayesloc.fixes.imports import with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.side_effects import bound_by
-from pytest_bayesloc.fixes.syntax import Text, TextEdit, bound_in, dotted, nodes_of
+from pytest_bayesloc.syntax.imports import with_import
+from pytest_bayesloc.syntax.nodes import bound_in, dotted, nodes_of
+from pytest_bayesloc.syntax.text import Text, TextEdit
 
 _NO_ATTRIBUTE = re.compile(
     r"(?:module '(?P<module>[\w.]+)'|(?:type object )?'(?P<type>[\w.]+)'(?: object)?)"

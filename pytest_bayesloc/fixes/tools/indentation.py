@@ -10,7 +10,8 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import lines_of, tree_of
 from pytest_bayesloc.fixes.library import package_tool, parsing
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import indent_of, syntax_error
+from pytest_bayesloc.syntax.nodes import syntax_error
+from pytest_bayesloc.syntax.text import indent_of
 
 N_ABOVE = 2
 MAX_TRIES = 24  # each is parsed, which takes some milliseconds

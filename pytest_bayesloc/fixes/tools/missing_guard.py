@@ -9,20 +9,20 @@ from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, tree_of
-from pytest_bayesloc.fixes.calls import adding, called, is_placed, picked
+from pytest_bayesloc.fixes.calls import adding, is_placed, picked
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
-from pytest_bayesloc.fixes.syntax import (
+from pytest_bayesloc.syntax.expressions import PLAIN_VALUES
+from pytest_bayesloc.syntax.nodes import (
     LOOPS,
-    PLAIN_VALUES,
-    Text,
     bound_name,
-    brief,
+    called_name,
     holds,
     nodes_of,
     own_nodes,
     statement_at,
 )
+from pytest_bayesloc.syntax.text import Text, brief
 
 MAX_VALUES = 5
 _WITH_NONE = re.compile(r"'(?:(\w+)' and 'NoneType|NoneType' and '(\w+))'")
@@ -159,7 +159,7 @@ def _expected(name: str, test: str) -> list[str]:
             continue
         for call, value in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
             text = ast.unparse(value)
-            if isinstance(call, ast.Call) and called(call) == name and text in PLAIN:
+            if isinstance(call, ast.Call) and called_name(call) == name and text in PLAIN:
                 is_empty = any(ast.unparse(part) in _NOTHING for part in call.args)
                 found.append((not is_empty, text))
     return [value for _, value in sorted(found, key=lambda pair: pair[0])][:2]
@@ -206,7 +206,7 @@ def _started(task: Task) -> Iterator[Made]:
     other = _WITH_NONE.search(task.message)
     for side in (part for node in task.nodes for part in picked(node, "sides|given")):
         value = _PLAIN.get(other[1] or other[2], "0") if other is not None else ""
-        if value and isinstance(side, ast.Call) and called(side) == "get":
+        if value and isinstance(side, ast.Call) and called_name(side) == "get":
             yield from _extreme(task.text, side, {ast.unparse(side.func)}, (value,))
         elif value and isinstance(side, (ast.Name, ast.Attribute)):
             yield _replaced(task.text, side, f"({task.text.of(side)} or {value})")

@@ -11,10 +11,10 @@ from types import ModuleType
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.calls import attributes, family, picked
-from pytest_bayesloc.fixes.imports import WELL_KNOWN, packages_of, sources, with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import (
+from pytest_bayesloc.syntax.imports import WELL_KNOWN, packages_of, sources, with_import
+from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
     bound_in,
     dotted,

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.imports import (
+from pytest_bayesloc.fixes.library import package_tool
+from pytest_bayesloc.fixes.project import Made, Project, Task
+from pytest_bayesloc.syntax.imports import (
     WELL_KNOWN,
     import_of,
     is_of,
@@ -18,9 +20,8 @@ from pytest_bayesloc.fixes.imports import (
     renamed,
     sources,
 )
-from pytest_bayesloc.fixes.library import package_tool
-from pytest_bayesloc.fixes.project import Made, Project, Task
-from pytest_bayesloc.fixes.syntax import SIMILAR, Text, TextEdit, dotted, holds, nodes_of, similar
+from pytest_bayesloc.syntax.nodes import SIMILAR, dotted, holds, nodes_of, similar
+from pytest_bayesloc.syntax.text import Text, TextEdit
 
 N_MODULES = 3
 #: Modules of Python 2, and ones that were removed since, by what has their names now.

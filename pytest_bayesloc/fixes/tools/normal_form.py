@@ -10,18 +10,13 @@ from typing import Literal, TypeAlias, get_args
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.imports import with_import
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import (
-    COMPARED,
-    TextEdit,
-    brief,
-    is_literal,
-    nodes_of,
-    own_nodes,
-    parameters,
-)
+from pytest_bayesloc.fixes.site import COMPARED
+from pytest_bayesloc.syntax.expressions import is_literal
+from pytest_bayesloc.syntax.imports import with_import
+from pytest_bayesloc.syntax.nodes import nodes_of, own_nodes, parameters
+from pytest_bayesloc.syntax.text import TextEdit, brief
 
 Form: TypeAlias = Literal["NFC", "NFKC", "NFD", "NFKD"]
 FORMS: tuple[Form, ...] = get_args(Form)

@@ -9,13 +9,12 @@ from collections.abc import Iterator
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
-from pytest_bayesloc.fixes.calls import called, methods, trees
+from pytest_bayesloc.fixes.calls import methods, trees
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
-from pytest_bayesloc.fixes.syntax import (
+from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
-    Text,
-    brief,
+    called_name,
     function_at,
     names_in,
     nodes_at,
@@ -23,6 +22,7 @@ from pytest_bayesloc.fixes.syntax import (
     own_nodes,
     targets,
 )
+from pytest_bayesloc.syntax.text import Text, brief
 
 #: Methods that change their object and give None.
 _IN_PLACE = frozenset(
@@ -256,7 +256,7 @@ def _is_effect(value: ast.expr) -> bool:
     if isinstance(value, ast.Await):
         return _is_effect(value.value)
     if isinstance(value, ast.Call):
-        return called(value) in EFFECTS
+        return called_name(value) in EFFECTS
     return isinstance(value, (ast.Constant, ast.Yield, ast.YieldFrom))
 
 
@@ -316,14 +316,14 @@ def _used(task: Task, project: Project) -> Iterator[Made]:
         named = {"gather", "wait_for", "shield"}
     lines = [task.line, *(_made_at(task.tree, task.line) if is_used else ()), *task.lines]
     calls = [pair for line in dict.fromkeys(lines) for pair in _plain_calls(task.tree, line)]
-    known = named or _asynchronous(task.tree, {called(call) for call, _ in calls}, project)
-    yield from (_awaited(task.text, *pair) for pair in calls if called(pair[0]) in known)
+    known = named or _asynchronous(task.tree, {called_name(call) for call, _ in calls}, project)
+    yield from (_awaited(task.text, *pair) for pair in calls if called_name(pair[0]) in known)
     if is_used:  # what is imported, or a method of another file: the calls that made the value
         near = {task.line, *_made_at(task.tree, task.line)}
         own = {n.name for n in ast.walk(task.tree) if isinstance(n, ScopeNode)}
         for call, above in calls:
             is_built_in = isinstance(call.func, ast.Name) and call.func.id in BUILT_IN
-            if call.lineno in near and called(call) not in own and not is_built_in:
+            if call.lineno in near and called_name(call) not in own and not is_built_in:
                 yield _awaited(task.text, call, above)
 
 
@@ -346,11 +346,11 @@ def _dropped(task: Task, project: Project) -> Iterator[Made]:
     """Calls on executed lines whose coroutine nobody takes, awaited."""
     for line in task.executed:
         calls = [pair for pair in _plain_calls(task.tree, line) if isinstance(pair[1], _DROPS)]
-        names = {called(call) for call, _ in calls}
+        names = {called_name(call) for call, _ in calls}
         known = _asynchronous(task.tree, names, project) if names else set()
         for call, above in calls:
             is_wait = ast.unparse(call.func) in _WAITS and isinstance(above, ast.Expr)
-            if called(call) in known or is_wait:
+            if called_name(call) in known or is_wait:
                 yield _awaited(task.text, call, above)
 
 
@@ -383,7 +383,7 @@ def _plain_calls(tree: ast.Module, line: int) -> list[tuple[ast.Call, ast.AST | 
         id(part)
         for node in nodes
         if isinstance(node, ScopeNode | ast.Lambda)
-        or (isinstance(node, ast.Call) and called(node) in TAKERS)
+        or (isinstance(node, ast.Call) and called_name(node) in TAKERS)
         for inner in ast.iter_child_nodes(node)
         for part in ast.walk(inner)
     }
@@ -397,4 +397,4 @@ def _awaited(text: Text, call: ast.Call, above: ast.AST | None) -> Made:
     parts = (getattr(above, "value", None), getattr(above, "func", None))
     is_owner = isinstance(above, (ast.Attribute, ast.Subscript, ast.Call)) and call in parts
     said = f"(await {text.of(call)})" if is_owner else f"await {text.of(call)}"
-    return text.replace(call, said, f"`{called(call)}()` is awaited")
+    return text.replace(call, said, f"`{called_name(call)}()` is awaited")

@@ -8,15 +8,13 @@ from collections.abc import Iterator, Sequence
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, first_line
-from pytest_bayesloc.fixes.calls import called, is_placed, methods
-from pytest_bayesloc.fixes.imports import with_import
+from pytest_bayesloc.fixes.calls import is_placed, methods
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task, proposal
-from pytest_bayesloc.fixes.syntax import (
-    Text,
-    TextEdit,
+from pytest_bayesloc.syntax.imports import with_import
+from pytest_bayesloc.syntax.nodes import (
     bound_in,
-    brief,
+    called_name,
     defaults,
     every_parameter,
     first_statement,
@@ -25,6 +23,7 @@ from pytest_bayesloc.fixes.syntax import (
     own_nodes,
     parameters,
 )
+from pytest_bayesloc.syntax.text import Text, TextEdit, brief
 
 _MAKERS = frozenset({"list", "dict", "set", "defaultdict", "deque", "Counter", "OrderedDict"})
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
@@ -45,7 +44,9 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.Ge
 
 def _is_mutable(value: ast.expr) -> bool:
     """Whether a value is a list, a dict, a set or the like, made where it is written."""
-    return called(value) in _MAKERS if isinstance(value, ast.Call) else isinstance(value, _DISPLAYS)
+    if isinstance(value, ast.Call):
+        return called_name(value) in _MAKERS
+    return isinstance(value, _DISPLAYS)
 
 
 def _executed(task: Task) -> list[FunctionNode]:
@@ -179,7 +180,7 @@ def _fields(task: Task, name: str) -> Iterator[Made]:
 
 def _by_factory(text: Text, field: ast.AnnAssign, name: str, maker: str) -> Iterator[TextEdit]:
     value = field.value
-    if isinstance(value, ast.Call) and called(value) == "field":
+    if isinstance(value, ast.Call) and called_name(value) == "field":
         for keyword in value.keywords:
             if keyword.arg == "default" and _is_mutable(keyword.value):
                 factory = f"default_factory={_factory(text, keyword.value)}"
@@ -384,7 +385,7 @@ def _of_flat_copies(task: Task, function: FunctionNode) -> Iterator[Made]:
         match node:
             case ast.Call(func=ast.Attribute(value=copied, attr="copy"), args=[]):
                 source = ast.unparse(copied)
-            case ast.Call(args=[copied]) as call if called(call) in {"dict", "list", "copy"}:
+            case ast.Call(args=[copied]) as call if called_name(call) in {"dict", "list", "copy"}:
                 source = ast.unparse(copied)
             case _:
                 continue

@@ -10,8 +10,8 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import lines_of, tree_of
 from pytest_bayesloc.fixes.library import package_tool, parsing
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
-from pytest_bayesloc.fixes.syntax import syntax_error
 from pytest_bayesloc.fixes.tools.indentation import STRING, with_lines
+from pytest_bayesloc.syntax.nodes import syntax_error
 
 MAX_TRIES = 60  # each is parsed, which takes some milliseconds
 MAX_CONFLICTS = 3  # whose sides are chosen one by one

@@ -10,21 +10,20 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.calls import adding, called, is_placed, picked
+from pytest_bayesloc.fixes.calls import adding, is_placed, picked
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
-from pytest_bayesloc.fixes.syntax import (
-    Text,
+from pytest_bayesloc.syntax.expressions import is_json, is_literal
+from pytest_bayesloc.syntax.nodes import (
     bound_in,
-    brief,
+    called_name,
     function_at,
     functions_in,
     holds,
-    is_json,
-    is_literal,
     nodes_of,
     targets,
 )
+from pytest_bayesloc.syntax.text import Text, brief
 
 _WANTS = (("{}.encode", "text"), ("{}.decode", "bytes"), ("str(", "other"), ("int(", "text"),
           ("float(", "text"), ("tuple(", "other"), ("map(", "other"))  # fmt: skip
@@ -66,7 +65,7 @@ def _used(task: Task) -> Iterator[Made]:
         yield from _both(text, line)
     if unknown := re.search(r"Object of type (\w+) is not JSON serializable", task.message):
         makers = _MAKERS_OF_JSON.get(unknown.group(1), ("str", "vars"))
-        calls = [n for n in line if isinstance(n, ast.Call) and called(n) in {"dump", "dumps"}]
+        calls = [n for n in line if isinstance(n, ast.Call) and called_name(n) in {"dump", "dumps"}]
         for call, maker in product(calls, makers):
             words = f"`{maker}` makes JSON of `{unknown.group(1)}`"
             yield adding(text, call, f"default={maker}", words)
@@ -76,7 +75,7 @@ def _floored(task: Task, line: list[ast.AST]) -> Iterator[Made]:
     """A quotient that goes where a whole number is needed, without its rest."""
     text = task.text
     used = {n.id for n in line if isinstance(n, ast.Name)}
-    calls = {called(n) for n in line if isinstance(n, ast.Call)}
+    calls = {called_name(n) for n in line if isinstance(n, ast.Call)}
     parts: list[ast.AST] = list(line)
     for function in functions_in(task.tree):
         if function.name in calls:
@@ -149,7 +148,7 @@ def _converted(text: Text, node: ast.expr, form: str) -> Iterator[Made]:
 
 def _fits(node: ast.expr, form: str) -> bool:
     """Whether the conversion changes anything, as far as the text tells."""
-    if isinstance(node, ast.Call) and form.startswith(f"{called(node)}("):
+    if isinstance(node, ast.Call) and form.startswith(f"{called_name(node)}("):
         return False
     if "{" not in form:  # another function
         return isinstance(node, ast.Name) and node.id == "int"
@@ -204,7 +203,7 @@ def _as_numbers(task: Task, left: object, right: object) -> Iterator[Made]:
     text = task.text
     calls = [n for f in task.functions for n in nodes_of(f, ast.Call)]
     if _is_other_order(left, right):
-        for call in (n for n in calls if called(n) in {"sorted", "sort"}):
+        for call in (n for n in calls if called_name(n) in {"sorted", "sort"}):
             keys = [k.value for k in call.keywords if k.arg == "key"]
             for kind in ("int", "float"):
                 if not keys:

@@ -12,7 +12,8 @@ from pytest_bayesloc.domain.source import tree_of
 from pytest_bayesloc.fixes.calls import is_placed, picked
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
-from pytest_bayesloc.fixes.syntax import is_json, similar
+from pytest_bayesloc.syntax.expressions import is_json
+from pytest_bayesloc.syntax.nodes import similar
 
 
 @package_tool(

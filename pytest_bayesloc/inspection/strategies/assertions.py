@@ -15,11 +15,9 @@ from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import (
     FunctionNode,
-    ScopeNode,
     SourceMap,
     Unit,
     compile_tree,
-    nodes_inside,
     parse,
 )
 from pytest_bayesloc.inspection.gate import SEE_LOCALS
@@ -37,6 +35,7 @@ from pytest_bayesloc.inspection.writing import LineWriter, heartbeat
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
 from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.syntax.nodes import every_bound, names_in, nodes_inside
 
 Propose = Callable[[Location, Sequence[Invariant]], Sequence[InspectionPatch]]
 
@@ -103,7 +102,7 @@ def propose(source: SourceMap, unit: Unit, invariants: Sequence[Invariant]) -> I
     Raises:
         PatchError: If the patched text does not compile.
     """
-    names = {n.id for n in ast.walk(unit.node) if isinstance(n, ast.Name)}
+    names = names_in(unit.node)
     # What may look at all its local variables must get no new ones.
     usable = [i for i in invariants if names.isdisjoint(SEE_LOCALS) or not _saved(i)]
     if not any(isinstance(exit_, ast.Raise) for exit_ in _own_exits(unit.node)):
@@ -175,25 +174,15 @@ def _assertion(number: int, invariant: Invariant, hidden: frozenset[str]) -> str
 
 def _saved(invariant: Invariant) -> set[str]:
     """Return the parameters whose value at entry ``invariant`` needs."""
-    tree = ast.parse(invariant.condition, mode="eval")
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names = names_in(parse(invariant.condition))
     return {n.removeprefix(ENTRY) for n in names if n.startswith(ENTRY)}
 
 
 @lru_cache(maxsize=16)
 def _hidden_builtins(text: str) -> frozenset[str]:
     """Return names of ``BUILTINS`` that mean something else somewhere in a file."""
-    found: set[str] = set()
-    for node in ast.walk(parse(text)):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ScopeNode):
-            found.add(node.name)
-        elif isinstance(node, ast.alias):
-            found |= BUILTINS if node.name == "*" else {node.asname or node.name}
-    return BUILTINS & found
+    found = every_bound(parse(text))
+    return BUILTINS if "*" in found else BUILTINS & found
 
 
 def _keeps_first_place(statement: ast.stmt) -> bool:

@@ -18,7 +18,7 @@ from pytest_bayesloc.domain.inspection import (
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import edited, tree_of
+from pytest_bayesloc.domain.source import tree_of
 from pytest_bayesloc.fixes.check import N_TELLING
 from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.fixes.soundness import doubt, emptied, meaningless
@@ -26,6 +26,8 @@ from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.syntax.nodes import called_name, nodes_of
+from pytest_bayesloc.syntax.text import edited
 
 
 def drops_check(patch: InspectionPatch, guard: Guard) -> bool:
@@ -51,9 +53,7 @@ def drops_check(patch: InspectionPatch, guard: Guard) -> bool:
 
 
 def _n_calls(function: ast.AST, name: str) -> int:
-    calls = (node.func for node in ast.walk(function) if isinstance(node, ast.Call))
-    named = (f.id if isinstance(f, ast.Name) else getattr(f, "attr", "") for f in calls)
-    return sum(called == name for called in named)
+    return sum(called_name(call) == name for call in nodes_of(function, ast.Call))
 
 
 def _checks(function: ast.AST) -> Iterator[ast.expr]:

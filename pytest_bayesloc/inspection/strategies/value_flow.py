@@ -9,12 +9,13 @@ from functools import partial
 from pytest_bayesloc.domain.inspection import Finding
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
-from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, spans, unit_of_frame
+from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.guards import Guard, expects_exception
 from pytest_bayesloc.ranking.evidence.provenance import ASKS, Values, is_self
 from pytest_bayesloc.ranking.evidence.test_code import supports
+from pytest_bayesloc.syntax.nodes import spans
 
 RETURNED = "return"
 MAX_HOPS = 4  # functions that made a value of their arguments by built-ins alone

@@ -28,7 +28,6 @@ from pytest_bayesloc.domain.inspection import (
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.fixes.check import N_TELLING
 from pytest_bayesloc.fixes.soundness import tuned
-from pytest_bayesloc.fixes.syntax import brief
 from pytest_bayesloc.inspection.strategies.mutants import (
     LEAST_S,
     Trials,
@@ -41,6 +40,7 @@ from pytest_bayesloc.inspection.strategies.mutants import (
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.syntax.text import brief
 
 RETURNS, CONSTANTS = "returns", "constants"
 #: Text of the file of a function whose results may be replaced; None of one whose may not.

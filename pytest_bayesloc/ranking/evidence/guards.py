@@ -13,15 +13,7 @@ from functools import partial
 
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import (
-    FunctionNode,
-    ReadMap,
-    Unit,
-    guarding,
-    only_raises,
-    spans,
-    unit_of_frame,
-)
+from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
 from pytest_bayesloc.ranking.evidence.provenance import (
     ASKS,
     BUILDS,
@@ -34,8 +26,9 @@ from pytest_bayesloc.ranking.evidence.provenance import (
     is_immutable,
     is_plain_call,
     is_self,
-    names_in,
 )
+from pytest_bayesloc.syntax.expressions import guarding, only_raises
+from pytest_bayesloc.syntax.nodes import names_in, spans
 
 #: In the name of what expects an exception: ``pytest.raises``, ``self.assertRaisesRegex``.
 _RAISES = "raises"

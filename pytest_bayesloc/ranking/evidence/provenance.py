@@ -15,6 +15,7 @@ from typing import TypeAlias
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
+from pytest_bayesloc.syntax.nodes import attributes_in, last_name, names_in, nodes_of, stored_names
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 RECEIVERS = frozenset({"self", "cls"})
@@ -33,11 +34,6 @@ CHANGES = frozenset(
     {"add", "append", "clear", "extend", "insert", "pop", "remove", "setdefault", "sort", "update"}
 )
 BUILDS = ASKS | CHANGES | {"copy", "encode", "format", "get", "items", "join", "keys", "split"}
-
-
-def names_in(node: ast.AST) -> set[str]:
-    """Return the names that ``node`` speaks of."""
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def argument_names(function: FunctionNode) -> list[str]:
@@ -234,32 +230,27 @@ def line_that_writes(node: ast.AST, name: str) -> int:
     another one.
     """
     last = name.rpartition(".")[2]
-    inside = list(ast.walk(node))
-    is_local = _is_local(inside, last)
+    is_local = _is_local(node, last)
 
     def is_it(part: ast.AST) -> bool:
         while isinstance(part, ast.Subscript):
             part = part.value
-        return _name_of(part) == last and not (is_local and isinstance(part, ast.Name))
+        return last_name(part) == last and not (is_local and isinstance(part, ast.Name))
 
-    lines = [n.lineno for n in inside if isinstance(n, ast.expr) and _writes(n, last, is_it)]
+    lines = [n.lineno for n in nodes_of(node, ast.expr) if _writes(n, last, is_it)]
     return min(lines, default=0)
 
 
 def mentions(node: ast.AST, name: str) -> bool:
     """Return whether ``node`` names the variable ``name``, by its last part."""
     last = name.rpartition(".")[2]
-    return any(_name_of(inner) == last for inner in ast.walk(node))
+    return any(last_name(inner) == last for inner in ast.walk(node))
 
 
-def _is_local(inside: list[ast.AST], last: str) -> bool:
-    if any(isinstance(n, ast.Global) and last in n.names for n in inside):
+def _is_local(node: ast.AST, last: str) -> bool:
+    if any(last in statement.names for statement in nodes_of(node, ast.Global)):
         return False
-    return any(
-        (isinstance(n, ast.arg) and n.arg == last)
-        or (isinstance(n, ast.Name) and n.id == last and not isinstance(n.ctx, ast.Load))
-        for n in inside
-    )
+    return last in stored_names(node) or any(a.arg == last for a in nodes_of(node, ast.arg))
 
 
 def _writes(node: ast.expr, last: str, is_it: Callable[[ast.AST], bool]) -> bool:
@@ -270,13 +261,7 @@ def _writes(node: ast.expr, last: str, is_it: Callable[[ast.AST], bool]) -> bool
     if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATING:
         return is_it(node.func.value)
     texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
-    return _name_of(node.func) in _SETTERS and last in texts
-
-
-def _name_of(node: ast.AST) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+    return last_name(node.func) in _SETTERS and last in texts
 
 
 MAX_BASES = 8  # that are followed from a class upward
@@ -331,9 +316,8 @@ def _reason(init: ast.AST, name: str, bases: Iterable[_Class]) -> str:
         )
         if is_field or (base_init is not None and _sets(base_init.node, name)):
             return f"leaves `{name}` unset: it does not call the `__init__` of {node.name}"
-    names = (n for n in ast.walk(init) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
     arguments = argument_names(init) if isinstance(init, FunctionNode) else []
-    if name in arguments or any(stored.id == name for stored in names):
+    if name in arguments or name in stored_names(init):
         return f"leaves `{name}` unset: it does not keep its variable of that name"
     return ""
 
@@ -364,12 +348,12 @@ def _lineage(name: str, classes: Mapping[str, _Class | None]) -> Iterator[_Class
         base = next(iter(known[0].bases), None)
         if not isinstance(base, (ast.Name, ast.Attribute)):
             return
-        name = base.id if isinstance(base, ast.Name) else base.attr
+        name = last_name(base)
 
 
 def _calls_base(init: ast.AST) -> bool:
     """Whether an ``__init__`` calls another one."""
-    return any(isinstance(n, ast.Attribute) and n.attr == "__init__" for n in ast.walk(init))
+    return "__init__" in attributes_in(init)
 
 
 def _sets(init: ast.AST, name: str) -> bool:

@@ -14,9 +14,10 @@ from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import HandledError
-from pytest_bayesloc.domain.source import ReadMap, nodes_inside, unit_of_frame
+from pytest_bayesloc.domain.source import ReadMap, unit_of_frame
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.syntax.nodes import nodes_inside
 
 SOURCE = "swallowed"
 EVERY = frozenset({"Exception", "BaseException"})

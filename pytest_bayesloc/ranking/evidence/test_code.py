@@ -20,8 +20,8 @@ from pytest_bayesloc.domain.failure import Failure, Frame, Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import ReadMap, ScopeNode, Unit, unit_of_frame
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
-from pytest_bayesloc.ranking.evidence.provenance import names_in
 from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.syntax.nodes import names_in, stored_names
 
 WHY = "test support by the name of its file: it mostly reports faults of other code"
 _NAME = re.compile(r"_?(testing|test_?(utils?|helpers?|support|case|cases|client))", re.IGNORECASE)
@@ -143,8 +143,7 @@ def _used(test: Location, read: ReadMap) -> Iterator[tuple[Location, Role]]:
     statements = (
         s for s in getattr(source.module.node, "body", ()) if not isinstance(s, ScopeNode)
     )
-    inside = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name))
-    data = {name.id for name in inside if isinstance(name.ctx, ast.Store)}
+    data = {name for statement in statements for name in stored_names(statement)}
     owner = unit.location.qualname.rpartition(".")[0]
     set_ups = (f"{owner}.{name}" for name in sorted(SET_UP) if owner)
     seen = {unit.location}

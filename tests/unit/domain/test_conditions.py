@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from pytest_bayesloc.domain.source import demanded, only_raises
+from pytest_bayesloc.syntax.expressions import demanded, only_raises
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.location import MODULE
-from pytest_bayesloc.domain.source import SourceMap, edited, lines_of, parse
+from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
+from pytest_bayesloc.syntax.text import edited
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

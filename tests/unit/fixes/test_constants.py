@@ -19,7 +19,7 @@ from pytest_bayesloc.fixes.mutations.constants import (
     used_by,
     values_of,
 )
-from pytest_bayesloc.fixes.syntax import Text
+from pytest_bayesloc.syntax.text import Text
 
 CODE = dedent(
     '''

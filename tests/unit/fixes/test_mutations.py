@@ -10,7 +10,7 @@ import pytest
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, Mutation, edits, name_of
 from pytest_bayesloc.fixes.mutations.operators import MAX_BITS
-from pytest_bayesloc.fixes.syntax import Hints, Site
+from pytest_bayesloc.fixes.site import Hints, Site
 from tests.unit.fixes.examples.mutations import EXAMPLES, HINTS
 
 METHOD = "def f(self):\n        "

@@ -8,7 +8,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Sample, Value
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap
 from pytest_bayesloc.fixes.mutations.predicates import add_clause, guard_case, points_of
-from pytest_bayesloc.fixes.syntax import Hints, Site
+from pytest_bayesloc.fixes.site import Hints, Site
 from pytest_bayesloc.rerun.calls import note
 from pytest_bayesloc.rerun.contents import classes_of
 

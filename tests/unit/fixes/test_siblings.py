@@ -8,7 +8,7 @@ import pytest
 
 from pytest_bayesloc.fixes.mutations.siblings import entry_edits
 from pytest_bayesloc.fixes.soundness import unsound
-from pytest_bayesloc.fixes.syntax import Text
+from pytest_bayesloc.syntax.text import Text
 
 
 def grown(code: str, *told: object) -> list[str]:

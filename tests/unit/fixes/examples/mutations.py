@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Sample, Value
-from pytest_bayesloc.fixes.syntax import Hints
+from pytest_bayesloc.fixes.site import Hints
 
 
 def sampled(text: str, *, line: int = 2, then: int = 3) -> Sample:

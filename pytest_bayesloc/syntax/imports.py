@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_bayesloc.domain.source import (
-    FORMATTED,
-    FunctionNode,
-    imported_from,
-    lines_of,
-    tree_of,
-)
+from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, lines_of, tree_of
 from pytest_bayesloc.domain.texts import common_ends
-from pytest_bayesloc.fixes.syntax import (
-    Text,
-    TextEdit,
+from pytest_bayesloc.syntax.nodes import (
     bound_in,
     every_parameter,
+    imported_from,
     is_docstring,
     nodes_of,
     parameters,
 )
+from pytest_bayesloc.syntax.text import Text, TextEdit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _BY_MODULE = {
     "abc": "ABC ABCMeta abstractmethod",

@@ -1,0 +1,127 @@
+"""A function that is to be edited, and what the failing tests say of it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pytest_bayesloc.domain.recording import Sample
+from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.syntax.nodes import (
+    NodeT,
+    bound_in,
+    functions_in,
+    nodes_of,
+    own_nodes,
+    targets,
+    visible,
+)
+from pytest_bayesloc.syntax.text import Text, TextEdit
+
+#: How pytest shows both sides of a comparison that failed.
+COMPARED = re.compile(r"^(?:AssertionError: )?assert (.+) == (.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hints:
+    """The facts that failing tests tell of a function.
+
+    Attributes:
+        error: Name of the exception that was raised in it or passed through it; empty if none.
+        line: Of the function, where that was.
+        sides: What was computed and what was expected, as values, where they differ.
+        is_lenient: Whether a test expected an exception that nothing raised.
+        failing: Values at points of the function in failing tests.
+        passing: The same in passing tests.
+    """
+
+    error: str = ""
+    line: int = 0
+    sides: Sequence[tuple[object, object]] = ()
+    is_lenient: bool = False
+    failing: Sequence[Sample] = ()
+    passing: Sequence[Sample] = ()
+
+
+class Site(Text):
+    """A file's text, the function in it that is edited, and what the failing tests say of it."""
+
+    def __init__(
+        self, text: str, tree: ast.AST, function: FunctionNode, hints: Hints | None = None
+    ) -> None:
+        super().__init__(text)
+        self.tree = tree
+        self.function = function
+        self.hints = hints or Hints()
+
+    def one_more(self, call: ast.Call, text: str, words: str) -> TextEdit:
+        """``text`` as one more argument of ``call``, the last one."""
+        at = self.end(call) - 1
+        before = self.between(self.start(call), at).rstrip()
+        comma = "" if before.endswith((",", "(")) else ", "
+        return self.insert(at, f"{comma}{text}", words, call.lineno)
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """The nodes in its body, but in no function or class nested there."""
+        return list(own_nodes(self.function))
+
+    def own(self, kind: type[NodeT]) -> Iterator[NodeT]:
+        """The nodes of one kind among these."""
+        return (node for node in self.nodes if isinstance(node, kind))
+
+    @cached_property
+    def own_names(self) -> list[str]:
+        """The names that it binds itself: parameters first."""
+        return [n for n in dict.fromkeys(bound_in(self.function)) if n not in {"self", "cls"}]
+
+    @cached_property
+    def visible(self) -> frozenset[str]:
+        """All names that it may use, built-ins not among them."""
+        return frozenset(visible(self.tree, self.function.lineno))
+
+    @cached_property
+    def others(self) -> list[FunctionNode]:
+        """The other functions of the file, the nearest first."""
+        line = self.function.lineno
+        rest = [n for n in functions_in(self.tree) if n is not self.function]
+        return sorted(rest, key=lambda n: abs(n.lineno - line))
+
+    @cached_property
+    def owner(self) -> ast.ClassDef | None:
+        """The class whose method it is."""
+        classes = nodes_of(self.tree, ast.ClassDef)
+        return next((node for node in classes if self.function in node.body), None)
+
+    @cached_property
+    def class_methods(self) -> frozenset[str]:
+        """The methods that its class defines, properties not among them."""
+        body = [] if self.owner is None else self.owner.body
+        plain = (n for n in body if isinstance(n, FunctionNode) and not n.decorator_list)
+        return frozenset(node.name for node in plain)
+
+    @cached_property
+    def class_names(self) -> list[str]:
+        """The attributes of ``self`` that its class sets, uses, declares or defines."""
+        node = self.owner
+        if node is None:
+            return []
+        found = [inner.name for inner in node.body if isinstance(inner, FunctionNode)]
+        found += [name.id for inner in node.body for name in targets(inner)]
+        uses = nodes_of(node, ast.Attribute)
+        found += [use.attr for use in uses if ast.unparse(use.value) == "self"]
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def blocks(self) -> list[list[ast.stmt]]:
+        """The lists of statements in its body, outer ones first."""
+        found: list[list[ast.stmt]] = [self.function.body]
+        for node in self.nodes:
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(node, name, None)
+                if isinstance(block, list) and block and not isinstance(node, ast.ClassDef):
+                    found.append(block)
+        return found

@@ -1,0 +1,180 @@
+"""Types of expressions, and the conditions under which code refuses to go on."""
+
+from __future__ import annotations
+
+import ast
+import json
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.syntax.nodes import spans
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: Values that code gives for what is missing, whatever it is about.
+PLAIN_VALUES = frozenset({"None", "True", "False", "0", "''", "[]", "()", "{}"})
+LEAST_ENTRIES = 2  # of a table, for one more to be of their kind
+TABLES = (ast.List, ast.Tuple, ast.Set, ast.Dict)
+KINDS = frozenset({"bool", "bytes", "dict", "float", "int", "list", "set", "str", "tuple"})
+_RESULTS = {
+    **dict.fromkeys(("isinstance", "issubclass", "hasattr", "callable", "any", "all"), "bool"),
+    **dict.fromkeys((".startswith", ".endswith", ".isdigit", ".isalpha", ".isspace"), "bool"),
+    "sorted": "list",
+    "len": "int",
+    "repr": "str",
+}
+_DISPLAYS: Mapping[type[ast.AST], str] = {
+    ast.List: "list",
+    ast.ListComp: "list",
+    ast.Dict: "dict",
+    ast.DictComp: "dict",
+    ast.Set: "set",
+    ast.SetComp: "set",
+    ast.Tuple: "tuple",
+    ast.JoinedStr: "str",
+    ast.Compare: "bool",
+}
+_GIVES = (ast.Return, ast.Yield, ast.YieldFrom)
+_INVERSE: dict[type[ast.cmpop], ast.cmpop] = {
+    ast.Lt: ast.GtE(),
+    ast.LtE: ast.Gt(),
+    ast.Gt: ast.LtE(),
+    ast.GtE: ast.Lt(),
+    ast.Eq: ast.NotEq(),
+    ast.NotEq: ast.Eq(),
+    ast.Is: ast.IsNot(),
+    ast.IsNot: ast.Is(),
+    ast.In: ast.NotIn(),
+    ast.NotIn: ast.In(),
+}
+
+
+def is_literal(value: str | ast.expr) -> bool:
+    """Whether an expression is made of literals alone."""
+    try:
+        ast.literal_eval(value)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def entries_of(table: ast.expr) -> list[ast.Constant]:
+    """The entries of a list, tuple or set of constants; no items of another.
+
+    Of a dictionary its keys, if it repeats one value, or each key.
+    """
+    entries: Sequence[ast.expr | None] = ()
+    match table:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+            entries = elements
+        case ast.Dict(keys=keys, values=values):
+            said = list(map(ast.dump, values))
+            is_repeated = len(set(said)) == 1 or said == [ast.dump(k) for k in keys if k]
+            entries = keys if is_repeated else ()
+    plain = [entry for entry in entries if isinstance(entry, ast.Constant)]
+    return plain if len(plain) == len(entries) else []
+
+
+def kind_of(node: ast.expr, names: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The name of the built-in type that an expression surely has; empty if it may have others.
+
+    Args:
+        node: The expression.
+        names: Types of variables, as far as they are known.
+    """
+    match node:
+        case ast.Constant(value=value):
+            kind = type(value).__name__
+        case ast.Name(id=name):
+            kind = names.get(name, "")
+        case ast.BoolOp(values=parts):
+            kind = _common_kind([kind_of(part, names) for part in parts])
+        case ast.IfExp(body=body, orelse=other):
+            kind = _common_kind([kind_of(body, names), kind_of(other, names)])
+        case ast.UnaryOp(op=ast.Not()):
+            kind = "bool"
+        case ast.Call(func=ast.Name(id=name)):
+            kind = name if name in KINDS else _RESULTS.get(name, "")
+        case ast.Call(func=ast.Attribute(attr=name)):
+            kind = _RESULTS.get(f".{name}", "")
+        case _:
+            kind = _DISPLAYS.get(type(node), "")
+    return kind
+
+
+def _common_kind(kinds: Sequence[str]) -> str:
+    return kinds[0] if len(set(kinds)) == 1 else ""
+
+
+def is_json(text: str) -> bool:
+    """Whether a text is JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def guarding(
+    function: ast.AST, line: int, *, refusing: tuple[type[ast.stmt], ...] = (ast.Raise,)
+) -> list[ast.expr]:
+    """The condition of the ``if`` right around the ``raise`` at ``line``, or of the ``assert``.
+
+    Behind it those of the statements around it; empty if nothing guards the line directly.
+    ``refusing`` are the statements that count as a ``raise``.
+    """
+    around: list[ast.expr] = []
+    found: list[ast.expr] = []
+    for node in ast.walk(function):  # outer statements come before inner ones
+        if isinstance(node, ast.If) and spans(node, line):
+            around.insert(0, node.test)
+            inside = (*node.body, *node.orelse)
+            if any(isinstance(s, refusing) and spans(s, line) for s in inside):
+                found = around
+        elif isinstance(node, ast.While) and spans(node, line):
+            around.insert(0, node.test)
+        elif isinstance(node, ast.Assert) and spans(node, line):
+            found = [node.test, *around]
+    return found
+
+
+def demanded(function: ast.AST, line: int) -> str:
+    """Returns what must hold for the ``raise`` or ``assert`` at ``line`` not to fire, if anything.
+
+    ``if n < 2 * k: raise ...`` demands ``n >= 2 * k``.
+    """
+    conditions = guarding(function, line)
+    if not conditions:
+        return ""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assert) and spans(node, line):
+            return ast.unparse(conditions[0])
+        if isinstance(node, ast.If) and node.test is conditions[0]:
+            refuses = any(spans(statement, line) for statement in node.body)
+            return ast.unparse(conditions[0] if not refuses else negated(conditions[0]))
+    return ""
+
+
+def only_raises(function: ast.AST) -> bool:
+    """Whether ``function`` never returns: it ends in a ``raise``, and returns and yields nothing.
+
+    An abstract method, say, or a helper that makes the exception. Who calls it decides to raise.
+    """
+    if not isinstance(function, FunctionNode) or not isinstance(function.body[-1], ast.Raise):
+        return False
+    return not any(isinstance(node, _GIVES) for node in ast.walk(function))
+
+
+def negated(condition: ast.expr) -> ast.expr:
+    """The opposite of ``condition``, without a ``not`` where there is a plainer way."""
+    if isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
+        return condition.operand
+    if isinstance(condition, ast.Compare) and len(condition.ops) == 1:
+        inverse = _INVERSE[type(condition.ops[0])]
+        return ast.Compare(condition.left, [inverse], condition.comparators)
+    if isinstance(condition, ast.BoolOp):
+        other = ast.And() if isinstance(condition.op, ast.Or) else ast.Or()
+        return ast.BoolOp(other, [negated(value) for value in condition.values])
+    return ast.UnaryOp(ast.Not(), condition)

@@ -1,0 +1,264 @@
+"""Walks over syntax trees: statements, functions, and the names that they bind and use."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+import sys
+from functools import lru_cache
+from typing import TYPE_CHECKING, TypeVar
+
+from pytest_bayesloc.domain.source import (
+    FILLED,
+    FORMATTED,
+    FunctionNode,
+    ScopeNode,
+    first_line,
+    parse,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+NodeT = TypeVar("NodeT", bound=ast.AST)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+BUILT_IN = frozenset(dir(builtins))
+N_SIMILAR = 3
+SIMILAR = 0.6  # of difflib: one letter in three, two in six
+
+
+def syntax_error(code: str) -> SyntaxError | None:
+    """The error that a file does not parse with; None if it parses, or fails otherwise."""
+    try:
+        parse(code)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError):
+        pass
+    return None
+
+
+@lru_cache(maxsize=64)
+def every_node(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """All nodes of a file, outer ones first; walking over it takes ten times as long."""
+    return tuple(ast.walk(tree))
+
+
+def nodes_of(tree: ast.AST, kind: type[NodeT] | tuple[type[NodeT], ...]) -> list[NodeT]:
+    """The nodes of one kind, or of several, in ``tree``, outer ones first."""
+    nodes = every_node(tree) if isinstance(tree, ast.Module) else ast.walk(tree)
+    return [node for node in nodes if isinstance(node, kind)]
+
+
+def nodes_inside(scope: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of ``scope``, in no order, without those of functions and classes in it."""
+    pending = list(ast.iter_child_nodes(scope))
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (ScopeNode, ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
+
+
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes in the body of ``function``, but in no function or class nested there.
+
+    Assertions are left out, since a check that is silenced fixes nothing; and what stands in an
+    f-string before Python 3.12, where its positions are wrong.
+    """
+    pending: list[ast.AST] = list(reversed(getattr(function, "body", [])))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Assert):
+            continue
+        yield node
+        if isinstance(node, FORMATTED):
+            filled = [part.value for part in node.values if isinstance(part, FILLED)]
+            pending.extend(reversed(filled) if sys.version_info >= (3, 12) else ())
+        elif not isinstance(node, (ScopeNode, ast.Lambda)):
+            pending.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def functions_in(tree: ast.AST) -> list[FunctionNode]:
+    """The functions in ``tree``, outer ones first."""
+    return nodes_of(tree, (ast.FunctionDef, ast.AsyncFunctionDef))
+
+
+def function_at(tree: ast.Module, line: int) -> FunctionNode | None:
+    """The innermost function whose lines hold ``line``."""
+    return next(iter(_functions_at(tree, line)), None)
+
+
+def _functions_at(tree: ast.AST, line: int) -> list[FunctionNode]:
+    """The functions whose lines hold ``line``, the innermost first."""
+    around = [function for function in functions_in(tree) if holds(function, line)]
+    return sorted(around, key=lambda node: node.lineno, reverse=True)
+
+
+def statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
+    """The innermost statement whose lines hold ``line``; of a block, its head alone."""
+    around = [n for n in every_node(tree) if isinstance(n, ast.stmt) and holds(n, line)]
+    return max(around, key=lambda node: (node.lineno, -(node.end_lineno or 0)), default=None)
+
+
+def nodes_at(tree: ast.Module, line: int) -> Iterator[ast.AST]:
+    """Yields the nodes of the statement at ``line``, but for the bodies of blocks."""
+    statement = statement_at(tree, line)
+    pending: list[ast.AST] = [] if statement is None else [statement]
+    while pending:
+        node = pending.pop()
+        yield node
+        children = list(ast.iter_child_nodes(node))
+        if node is statement:
+            children = [c for c in children if not isinstance(c, (ast.stmt, ast.ExceptHandler))]
+        pending.extend(reversed(children))
+
+
+def first_statement(function: FunctionNode) -> ast.stmt:
+    """The first statement of a body behind its docstring; that where nothing follows it."""
+    first, *rest = function.body
+    return rest[0] if is_docstring(first) and rest else first
+
+
+def is_docstring(statement: ast.stmt) -> bool:
+    """Whether a statement is a constant by itself, as a docstring is."""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def holds(node: ast.stmt, line: int) -> bool:
+    """Whether ``line`` is one of those of ``node`` and its decorators."""
+    return first_line(node) <= line <= (node.end_lineno or node.lineno)
+
+
+def spans(node: ast.stmt | ast.expr, line: int) -> bool:
+    """Whether ``line`` is one of the lines of ``node``."""
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def names_in(*trees: ast.AST) -> set[str]:
+    """The names that ``trees`` read or bind as variables."""
+    return {node.id for tree in trees for node in nodes_of(tree, ast.Name)}
+
+
+def stored_names(tree: ast.AST) -> set[str]:
+    """The names that ``tree`` binds as variables by assignments, loops and the like."""
+    return {node.id for node in nodes_of(tree, ast.Name) if not isinstance(node.ctx, ast.Load)}
+
+
+def attributes_in(*trees: ast.AST) -> set[str]:
+    """The names of attributes that ``trees`` read or set."""
+    return {node.attr for tree in trees for node in nodes_of(tree, ast.Attribute)}
+
+
+def every_bound(tree: ast.AST) -> set[str]:
+    """The names that ``tree`` binds in whatever scope; ``*`` for what an import makes of it."""
+    found = stored_names(tree) | {node.arg for node in nodes_of(tree, ast.arg)}
+    found |= {node.name for node in functions_in(tree)}
+    found |= {node.name for node in nodes_of(tree, ast.ClassDef)}
+    return found | {bound_name(alias) for alias in nodes_of(tree, ast.alias)}
+
+
+def visible(tree: ast.AST, line: int) -> list[str]:
+    """The names that code at ``line`` may use, the innermost scope's first, built-ins not."""
+    scopes = (*_functions_at(tree, line), tree)
+    return list(dict.fromkeys(name for scope in scopes for name in bound_in(scope)))
+
+
+def bound_in(scope: ast.AST) -> Iterator[str]:
+    """The names that ``scope`` binds: parameters, then what its body assigns, imports, defines."""
+    if isinstance(scope, FunctionNode):
+        yield from parameters(scope.args)
+    pending: list[ast.AST] = list(reversed(getattr(scope, "body", [])))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ScopeNode):
+            yield node.name
+            continue
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from map(bound_name, node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            yield node.name
+        pending.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def parameters(given: ast.arguments) -> list[str]:
+    """Names of all parameters, in the order in which they are written."""
+    return [arg.arg for arg in every_parameter(given)]
+
+
+def every_parameter(given: ast.arguments) -> list[ast.arg]:
+    """All parameters, in the order in which they are written."""
+    every = (*given.posonlyargs, *given.args, given.vararg, *given.kwonlyargs, given.kwarg)
+    return [arg for arg in every if arg is not None]
+
+
+def defaults(given: ast.arguments) -> list[tuple[ast.arg, ast.expr]]:
+    """The parameters that have a default, each with it."""
+    plain = [*given.posonlyargs, *given.args]
+    own = zip(plain[len(plain) - len(given.defaults) :], given.defaults, strict=True)
+    named = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+    return [*own, *((arg, value) for arg, value in named if value is not None)]
+
+
+def bound_name(alias: ast.alias) -> str:
+    """The name that an import binds."""
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def targets(statement: ast.stmt) -> list[ast.Name]:
+    """The names that an assignment sets."""
+    found = statement.targets if isinstance(statement, ast.Assign) else []
+    if isinstance(statement, ast.AnnAssign):
+        found = [statement.target]
+    return [target for target in found if isinstance(target, ast.Name)]
+
+
+def last_name(node: ast.AST) -> str:
+    """``c`` of a use of ``c`` or ``a.b.c``; empty for another expression."""
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+
+
+def dotted(node: ast.AST, unknown: str = "") -> str:
+    """``a.b.c`` of such a use; of something else that has no name, ``unknown.b.c`` or nothing."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    first = node.id if isinstance(node, ast.Name) else unknown
+    return ".".join((first, *reversed(parts))) if first else ""
+
+
+def called_name(call: ast.Call) -> str:
+    """Return the name by which ``call`` calls, without what stands before it; empty if none."""
+    return last_name(call.func)
+
+
+def imported_from(statement: ast.ImportFrom, package: str) -> str:
+    """The dotted name of the module that a statement imports from.
+
+    Args:
+        statement: One that may be relative.
+        package: That it starts from then.
+    """
+    parts = package.split(".") if package else []
+    kept = parts[: len(parts) + 1 - statement.level] if statement.level else []
+    return ".".join((*kept, *([statement.module] if statement.module else [])))
+
+
+def similar(name: str, known: Iterable[str]) -> list[str]:
+    """The names of ``known`` that ``name`` may be a misspelling of, the likest first."""
+    others = [other for other in dict.fromkeys(known) if other != name]
+    plain = {other: _plain(other) for other in others}
+    own = _plain(name)
+    same = [other for other in others if plain[other] == own]
+    close = difflib.get_close_matches(name, others, n=N_SIMILAR, cutoff=SIMILAR)
+    folded = difflib.get_close_matches(own, list(plain.values()), n=N_SIMILAR, cutoff=SIMILAR)
+    more = [other for text in folded for other in others if plain[other] == text]
+    return list(dict.fromkeys((*same, *close, *more)))[:N_SIMILAR]
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
