@@ -20,6 +20,7 @@ from pytest_bayesloc.pipeline.run_files import FILE, LastRun, read_last
 from pytest_bayesloc.ranking.evidence.invariants import seen_values
 from pytest_bayesloc.ranking.faults import nearest_call
 from pytest_bayesloc.report.text import clip, one_line, percent, ratio
+from pytest_bayesloc.report.view import LIKELY, FaultView
 from pytest_bayesloc.report.words import ARROW, way_of
 from pytest_bayesloc.spectrum.validity import written_ns
 
@@ -64,7 +65,10 @@ class ResultQuestions(ABC):
         self._kept: tuple[tuple[int, ...], LastRun] | None = None
 
     def ranking(self) -> Answer:
-        """Name the functions that are most likely at fault, and the errors of the failing tests."""
+        """Name the functions that are most likely at fault, and the errors of the failing tests.
+
+        Where something else than a function is the cause, that and what to do come first.
+        """
         faults = []
         document = self._last.document
         for number, fault in enumerate(document["faults"][:N_ITEMS], 1):
@@ -73,6 +77,7 @@ class ResultQuestions(ABC):
             faults.append(
                 {
                     "fault": number,
+                    **_cause_of(number, fault, document),
                     "error": f"{error['type']}: {error['message']}",
                     "raised_at": where,
                     "failing_tests": fault["failing_tests"][:N_ITEMS],
@@ -371,6 +376,18 @@ class ResultQuestions(ABC):
             answer, lambda text: clip(self._redaction.clean(text), MAX_TEXT)
         )
         return cleaned
+
+
+def _cause_of(number: int, fault: Document, document: Document) -> dict[str, object]:
+    """Return the cause beside the functions, and what is known of flaky tests, as far as any is."""
+    view = FaultView(number=number, entry=fault, document=document, read_source=lambda _file: None)
+    said: dict[str, object] = {
+        "likely_cause": view.cause.removeprefix(LIKELY),
+        "what_to_do": view.advice,
+        "reproduced_by": fault["cause"]["command"] if view.cause else "",
+        "known_flaky": view.known,
+    }
+    return {name: text for name, text in said.items() if text}
 
 
 def _named_calls(recording: Recording) -> dict[tuple[str, str], int]:

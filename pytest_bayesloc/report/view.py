@@ -54,6 +54,7 @@ ORIGINS = {
     "file": "likely cause: a data file, not the code",
     "collection": "the file could not be collected",
 }
+LIKELY = "Likely cause: "
 FLAKY = "each failing test passed when run again, so no suspect is named"
 KINDS = {
     "validation": "a check rejected a value",
@@ -130,7 +131,7 @@ class FaultView:
         if not cause:
             return ""
         kind = "the environment: " if cause["kind"] in ENVIRONMENT else ""
-        return f"Likely cause: {kind}{one_line(cause['text'])}"
+        return f"{LIKELY}{kind}{one_line(cause['text'])}"
 
     @property
     def advice(self) -> str:

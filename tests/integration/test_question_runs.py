@@ -179,3 +179,23 @@ def test_without_a_failed_run_there_is_no_answer(projects: Projects) -> None:
 
     assert run.ret == 2
     assert "(last-run)" in run.stderr
+
+
+def test_cause_beside_the_functions_is_told(projects: Projects) -> None:
+    project = projects.make(
+        {
+            "test_rates.py": """
+            def test_rate():
+                import acmepay
+
+                assert acmepay.today() > 0
+            """
+        }
+    )
+    project.run("-q")
+    with closing(Questions(project.root)) as questions:
+        (fault,) = questions.ranking()["faults"]
+
+    assert "acmepay" in fault["likely_cause"]
+    assert "install acmepay" in fault["what_to_do"]
+    assert "known_flaky" not in fault
