@@ -83,7 +83,7 @@ def open_groups(
     plain = _single_owners(refusals(failures, sources.map))
     keys = {f.node_id: _key(f, plain.get(f.node_id), sources) for f in failures}
     found = []
-    for bitset in split_failures(spectrum, keys):
+    for bitset in split_failures(spectrum, keys, _is_body(sources)):
         members = [by_id[n] for n in spectrum.node_ids(bitset) if n in by_id]
         if members:
             found.append((replace(spectrum, failing=bitset), members))
@@ -108,7 +108,7 @@ def divided(case: Case, sources: Sources) -> list[Case]:
     """
     parts = []
     keys = {test: n for n, own in enumerate(case.explained()) for test in own}
-    for bitset in split_failures(case.spectrum, keys):
+    for bitset in split_failures(case.spectrum, keys, _is_body(sources)):
         own = replace(case.spectrum, failing=bitset)
         tests = frozenset(own.node_ids(bitset))
         if members := [failure for failure in case.failures if failure.node_id in tests]:
@@ -345,7 +345,21 @@ class _Row(NamedTuple):
     failing: int
 
 
-def split_failures(spectrum: Spectrum, keys: Mapping[str, Hashable | None]) -> tuple[int, ...]:
+def _is_body(sources: Sources) -> Callable[[Location], bool]:
+    """Return what says whether a location is the body of a module or a class."""
+
+    def is_body(where: Location) -> bool:
+        found = None if where.qualname == MODULE else sources.unit(where)
+        return where.qualname == MODULE or (found is not None and not found[1].is_function)
+
+    return is_body
+
+
+def split_failures(
+    spectrum: Spectrum,
+    keys: Mapping[str, Hashable | None],
+    is_body: Callable[[Location], bool] = lambda where: where.qualname == MODULE,
+) -> tuple[int, ...]:
     """Split the failing tests of ``spectrum`` into bitsets: largest first, then by first test.
 
     Args:
@@ -353,6 +367,7 @@ def split_failures(spectrum: Spectrum, keys: Mapping[str, Hashable | None]) -> t
         keys: Per node id of a failing test, what names its fault outright (the owner of a value
             that a guard refused, the place of a collection error); None or missing where nothing
             does. Tests with equal keys go together, tests without one by what they execute.
+        is_body: Says whether a location is the body of a module or a class.
     """
     keyed: dict[Hashable, int] = {}
     rest = spectrum.failing
@@ -361,20 +376,19 @@ def split_failures(spectrum: Spectrum, keys: Mapping[str, Hashable | None]) -> t
         if key is not None:
             keyed[key] = keyed.get(key, 0) | 1 << i
             rest ^= 1 << i
-    found = [*keyed.values(), *_by_execution(spectrum, rest)]
+    found = [*keyed.values(), *_by_execution(spectrum, rest, is_body)]
     return tuple(sorted(found, key=lambda group: (-group.bit_count(), group & -group)))
 
 
-def _by_execution(spectrum: Spectrum, rest: int) -> list[int]:
+def _by_execution(spectrum: Spectrum, rest: int, is_body: Callable[[Location], bool]) -> list[int]:
     """Split ``rest`` by the code that its tests execute; tests of no code are one group."""
-    parents = {(w.file, w.qualname.rpartition(".")[0]) for w in spectrum.lines}
-    bodies = {w for w in spectrum.lines if w.qualname == MODULE or (w.file, w.qualname) in parents}
-    code = [where for where in spectrum.lines if is_candidate(where)]
+    reached = (where for where, executed in spectrum.executed.items() if executed & rest)
+    code = {where: is_body(where) for where in reached if is_candidate(where)}
     found: list[int] = []
     # What ran at import is credited to every test of a test module, so it would tie them together:
     # it decides only for tests that execute nothing else.
     for at_import in (False, True):
-        chosen = [where for where in code if (where in bodies) is at_import]
+        chosen = [where for where, is_imported in code.items() if is_imported is at_import]
         # Of one set of failing tests, no line can rank above that with the fewest passing ones.
         rows: dict[int, _Row] = {}
         for where in chosen:

@@ -54,7 +54,18 @@ TEST = dedent("""\
     def test_c():
         fee(3)
 """)
+BASKETS = dedent("""\
+    class Basket:
+        price: int = 0
+
+    def pack(basket):
+        return basket
+
+    def send(basket):
+        return basket
+""")
 MAPS = {
+    "baskets.py": SourceMap(BASKETS, "baskets.py"),
     "shop.py": SourceMap(CODE, "shop.py"),
     "test_shop.py": SourceMap(TEST, "test_shop.py", is_test=True),
 }
@@ -234,6 +245,16 @@ def test_line_of_a_traceback_counts_as_executed_even_if_nothing_recorded_it() ->
 
     assert case.spectrum.lines == {FEE: {7: 1}}
     assert FEE in case.prior
+
+
+def test_body_of_a_class_without_methods_does_not_join_two_faults() -> None:
+    _, basket, pack, send = (unit.location for unit in MAPS["baskets.py"].units)
+    lines = {basket: {2: 0b011}, pack: {5: 0b101}, send: {8: 0b110}}
+    spectrum = Spectrum(tests=("test_a", "test_b", "ok"), failing=0b011, passing=0b100, lines=lines)
+
+    cases = open_groups(spectrum, [failure(TEST_A), failure(TEST_B)], SOURCES, MODEL)
+
+    assert [[f.node_id for f in case.failures] for case in cases] == [["test_a"], ["test_b"]]
 
 
 def test_file_with_a_syntax_error_is_the_suspect_of_those_who_import_it() -> None:
