@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 IMAGES = ROOT / "docs" / "images"
 #: Per picture, the arguments of pytest behind --bayesloc.
-OF_EXAMPLE = {"terminal.svg": ("-q",), "terminal-long.svg": ("-v",)}
+OF_EXAMPLE: dict[str, tuple[str, ...]] = {"terminal.svg": ("-q",), "terminal-long.svg": ("-v",)}
 OF_DEMO = {"terminal-flaky.svg": ("-q", "tests/test_invoices.py", "tests/test_reports.py")}
 WIDTH = 92
 N_COLOURS = 64
@@ -42,8 +42,8 @@ def main() -> int:
             draw(IMAGES / picture, folder, arguments)
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "demo_project", folder, dirs_exist_ok=True)
-        for picture, arguments in OF_DEMO.items():
-            draw(IMAGES / picture, folder, arguments)
+        for picture, files in OF_DEMO.items():
+            draw(IMAGES / picture, folder, files)
     return 0
 
 
