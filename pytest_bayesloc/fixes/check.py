@@ -329,7 +329,9 @@ class Checker:
     known: Mapping[str, Mapping[str, TestRun]] = field(default_factory=dict)
     _usual_s: float = 0.0
     _ill: set[str] = field(default_factory=set)
-    _lines: dict[tuple[Location, tuple[str, ...]], frozenset[int]] = field(default_factory=dict)
+    _lines: dict[tuple[Location, tuple[str, ...]], frozenset[int] | None] = field(
+        default_factory=dict
+    )
 
     def left_s(self) -> float:
         """Seconds left; 0 if there are none."""
@@ -464,23 +466,23 @@ class Checker:
             self._lines[target, tests] = self._reached(tests, unit, lines, None)
         spans = differing_lines(candidate.before, candidate.after)
         changed = {n + 1 for first, last, _ in spans for n in range(first, last)}
-        kept = sorted(self._lines[target, tests] - changed)
+        kept = sorted((self._lines[target, tests] or frozenset()) - changed)
         now = self._reached(tests, unit, kept, done.patch)  # lines have the numbers of before
-        lost = next((n for n in kept if n not in now), 0)
-        return f"no test gets to line {lost} any more" if lost and now else ""
+        lost = [n for n in kept if now is not None and n not in now]
+        return f"no test gets to line {lost[0]} any more" if lost else ""
 
     def _reached(
         self, tests: Sequence[str], unit: Unit, lines: Iterable[int], patch: InspectionPatch | None
-    ) -> frozenset[int]:
+    ) -> frozenset[int] | None:
         """Return those of ``lines`` that tests execute in a function itself, nothing nested.
 
-        No lines if not all of the tests end.
+        None if not all of the tests end.
         """
         points = [(unit, [(n, n) for n in lines])]
         limit_s = self._limit_s(PATIENCE_ALL * self.tests_s)
         found = self.runner.samples(tests, points, limit_s=limit_s, patch=patch)
         if set(found) != set(tests):  # not all came to their end
-            return frozenset()
+            return None
         return frozenset(sample.point[0] for own in found.values() for sample in own)
 
     def _may_break(self, done: Checked) -> tuple[str, ...]:

@@ -177,12 +177,13 @@ NOW = "def f(x):\n    y = 1\n    if x > 0:\n        x = 0\n    return x\n"
         ({3, 4}, {3, 4}, ""),
         ({3, 4}, {4}, "no test gets to line 3 any more"),
         ({2, 4}, {4}, ""),  # a line that is changed
-        ({3}, set(), ""),  # nothing could be noted
+        ({3}, set(), "no test gets to line 3 any more"),
+        ({3}, None, ""),  # the run was cut
         (set(), {4}, ""),
     ],
 )
 def test_line_that_no_passing_test_gets_to_with_a_change_is_told(
-    executed: set[int], still: set[int], words: str
+    executed: set[int], still: set[int] | None, words: str
 ) -> None:
     where = Location(file="a.py", start_line=1, end_line=4, qualname="f")
 
@@ -198,13 +199,15 @@ def test_line_that_no_passing_test_gets_to_with_a_change_is_told(
             del limit_s
             assert list(tests) == ["t::good"]
             lines = executed if patch is None else still
+            if lines is None:
+                return {}
             found = [
                 Sample(location=where, point=point, then=0, values={})
                 for _, own in points
                 for point in own
                 if point[0] in lines
             ]
-            return {"t::good": found} if found or patch is None else {}
+            return {"t::good": found}
 
     checker = checker_of(Sampling({"t::bad": FAIL}, {}), ["t::good"])
     candidate = replace(CANDIDATE, before=CODE, after=NOW, target=where)
