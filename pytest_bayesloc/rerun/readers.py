@@ -66,12 +66,13 @@ _PATHS = frozenset(
     }
 )
 _ELAPSED = frozenset({"monotonic", "perf_counter"})  # which libraries ask for themselves
-#: By the code of a function that gives None: what it looked for, and the parameter with its name.
+#: By the code of a function that gives None or raises: what it looked for, and the parameter with
+#: its name.
 _SEARCHES = {
     shutil.which.__code__: ("program", "cmd"),
     importlib.util.find_spec.__code__: ("package", "name"),
+    type(os.environ).__getitem__.__code__: ("demand", "key"),
 }
-_WITH_DEFAULT = frozenset({"get", "setdefault", "pop", "__contains__"})
 _WAITS = frozenset({"join", "wait"})
 MAX_NAMES = 200
 
@@ -80,9 +81,9 @@ class Readers:
     """Notes the innermost code of the project for each such call, per condition.
 
     Beside them it notes what is asked of the machine: ``variable:NAME``, and ``demand:NAME`` where
-    there is no default, ``program:NAME``, ``package:NAME`` that ``find_spec`` did not find,
-    ``found:PATH`` of what is there (real), ``shared`` for a port or for a file that it writes and
-    that other processes may write,
+    it is not there and has no default, ``program:NAME``, ``package:NAME`` that ``find_spec`` did
+    not find, ``found:PATH`` of what is there (real), ``shared`` for a port or for a file that it
+    writes and that other processes may write,
     ``file:PATH`` (absolute), ``service:`` where nothing answers, ``folder`` for relative paths,
     ``in-thread`` for what threads beside the first one execute, and ``in-tasks`` for coroutines
     where there are several tasks.
@@ -135,8 +136,7 @@ class Readers:
             if frame.f_code.co_flags & CO_COROUTINE and self._name_of(frame.f_code.co_filename):
                 self._note_task(frame)
         elif event == "return" and arg is None:
-            kind, name = _SEARCHES.get(frame.f_code, ("", ""))
-            self._note(kind and f"{kind}:{frame.f_locals.get(name, '')}", frame.f_back)
+            self._note(_missed(frame), frame.f_back)
 
     def _note_task(self, frame: FrameType) -> None:
         """Note a coroutine function as a task first executes it."""
@@ -219,11 +219,7 @@ def _asked(frame: FrameType) -> str:
     file, name = PurePath(frame.f_code.co_filename).name, frame.f_code.co_name
     if file in {"os.py", "<frozen os>"} and name == "__getitem__":
         key = frame.f_locals.get("key")
-        if not isinstance(key, str):
-            return ""
-        asking = frame.f_back
-        has_default = asking is not None and asking.f_code.co_name in _WITH_DEFAULT
-        return f"variable:{key}" if has_default else f"variable:{key} demand:{key}"
+        return f"variable:{key}" if isinstance(key, str) else ""
     if path := _looked_at(frame):
         return f"file:{path}" if os.path.isabs(path) else "folder"  # noqa: PTH117 - not Path's own
     if file == "threading.py" and name in _WAITS and frame.f_locals.get("timeout") is None:
@@ -231,6 +227,17 @@ def _asked(frame: FrameType) -> str:
     if name == "wait" and frame.f_back is not None and frame.f_back.f_code.co_name == "start":
         return ""  # of a thread that starts
     return _PYTHON.get((file, name)) or _PYTHON.get((file, "*"), "")
+
+
+def _missed(frame: FrameType) -> str:
+    """Return what a call has looked for in vain; empty if nothing."""
+    kind, name = _SEARCHES.get(frame.f_code, ("", ""))
+    asking = frame.f_back
+    if kind == "demand" and asking is not None:
+        # The standard library has defaults: ``get``, and COLUMNS of terminals.
+        module = str(asking.f_globals.get("__name__", "")).partition(".")[0]
+        kind = "" if module in sys.stdlib_module_names else kind
+    return kind and f"{kind}:{frame.f_locals.get(name, '')}"
 
 
 def _looked_at(frame: FrameType) -> str:

@@ -5,12 +5,18 @@ import datetime
 import importlib.util
 import os
 import random
+import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.rerun.readers import Readers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 OWN = Path(__file__).name
 
@@ -29,6 +35,12 @@ def folder() -> object:
 
 def variable() -> object:
     return os.environ.get("SHOP_TAX", "")
+
+
+def variable_without_a_default() -> object:
+    with suppress(KeyError):
+        return os.environ["NO_SUCH_KEY"]
+    return None
 
 
 def pause() -> object:
@@ -61,6 +73,7 @@ def hashed() -> object:
         (chance, "random"),
         (folder, "listing"),
         (variable, "variable:SHOP_TAX"),
+        (variable_without_a_default, "demand:NO_SUCH_KEY"),
         (pause, "waiting"),
         (opened, "file:/etc/shop.conf"),
         (nearby, "folder"),
@@ -88,6 +101,23 @@ def test_what_is_there_is_noted_but_for_the_scratch_folder_and_code(scratch: str
     found = readers.stop()
 
     assert [name for name in found if name.startswith("found:")] == ["found:/dev/null"] * n
+
+
+@pytest.mark.parametrize(
+    "call", [variable, lambda: {**os.environ}, os.environ.copy, shutil.get_terminal_size]
+)
+def test_variable_that_is_there_or_has_a_default_is_not_demanded(
+    call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    readers = Readers(lambda file: OWN if file == __file__ else "")
+
+    readers.start()
+    call()
+    found = readers.stop()
+
+    assert [name for name in found if name.startswith("demand:")] == []
+    assert [name for name in found if name.startswith("variable:")]
 
 
 def test_nothing_is_noted_after_its_end() -> None:
