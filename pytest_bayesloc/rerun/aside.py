@@ -241,24 +241,30 @@ def _put_back(
         What was put back or removed, and what could not be.
     """
     done = list(_remove_made(entries, folder, until_ns))
-    missing = []
-    for path, was in entries.items():
-        now = _entry(path)
-        around = now if now.mode else _entry(os.path.dirname(path))  # noqa: PTH120 - of a text
-        if was.is_like(now) or _is_later(around, until_ns):
-            continue
-        try:
-            if _restore(path, was, now, folder):
-                done.append(path)
-        except OSError as error:
-            missing.append(f"{path} ({error.strerror})")
+    missing = dict.fromkeys(entries, "")
+    for _ in range(2):  # on a full disk, the first ones need the room that the others take
+        tried = {path: _try_restore(path, entries[path], folder, until_ns) for path in missing}
+        done += [path for path, result in tried.items() if result is True]
+        missing = {path: result for path, result in tried.items() if isinstance(result, str)}
     for path, was in reversed(entries.items()):  # what is in a folder has changed its times
         now = _entry(path)
         if was.mode and not was.is_like(now) and not _is_later(now, until_ns):
             with suppress(OSError):
                 _set_times(path, was)
         entries[path] = Entry(**{**asdict(_entry(path)), "copy": was.copy})
-    return done, missing
+    return done, [f"{path} ({why})" for path, why in missing.items()]
+
+
+def _try_restore(path: str, was: Entry, folder: Path, until_ns: int | None) -> bool | str:
+    """Make ``path`` as it was; return whether more than its times differed, or the error."""
+    now = _entry(path)
+    around = now if now.mode else _entry(os.path.dirname(path))  # noqa: PTH120 - of a text
+    if was.is_like(now) or _is_later(around, until_ns):
+        return False
+    try:
+        return _restore(path, was, now, folder)
+    except OSError as error:
+        return str(error.strerror)
 
 
 def _remove_made(entries: Mapping[str, Entry], folder: Path, until_ns: int | None) -> Iterator[str]:
@@ -375,7 +381,7 @@ def _has_locked(descriptor: int) -> bool:
 
 def recover(base: Path, note: Callable[[str], None]) -> None:
     """Put back what a run that was killed had kept; leave alone what was changed since."""
-    folders = [path.parent for path in base.glob(f"*/{JOURNAL}")]
+    folders = [path for path in base.glob("*") if path.is_dir()]
     if not folders:
         return
     with suppress(AsideError, OSError), _locked(base / LOCK):

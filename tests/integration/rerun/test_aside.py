@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
@@ -171,6 +172,95 @@ def test_two_runs_of_one_project_take_turns(
     with other.kept(written(data), LIMIT_S):
         data.write_text("other")
     assert data.read_text() == "keep"
+
+
+#: Forks a process that is killed at its first event, one that is killed at its second, and so on.
+KILLED = """
+    import os, shutil, signal, sys
+    from itertools import count
+    from pathlib import Path
+    from pytest_bayesloc.rerun.aside import Aside, recover
+    from pytest_bayesloc.rerun.fence import NEW, REMOVE, WRITE
+
+    root, base = Path(sys.argv[1], "data"), Path(sys.argv[1], "aside")
+    written, removed, tree, link = (root / name for name in ("a", "b", "c", "d"))
+
+    def state():
+        paths = (root, *sorted(root.rglob("*")))
+        return [
+            (path, now.st_mode, now.st_mtime_ns, path.is_file() and path.read_text())
+            for path, now in ((path, path.lstat()) for path in paths)
+        ]
+
+    def harm(log):
+        written.write_text("other")
+        removed.unlink()
+        shutil.rmtree(tree)
+        link.unlink()
+        link.write_text("no link")
+        Path(log).write_bytes(os.fsencode(root / "new") + bytes(1))
+        (root / "new").mkdir()
+
+    def killed(step):
+        events = count()
+        sys.addaudithook(
+            lambda *_: next(events) == step and os.kill(os.getpid(), signal.SIGKILL)
+        )
+        kept = Aside(lambda: base)
+        trees = [str(path) for path in (removed, tree, link)]
+        with kept.kept({WRITE: [str(written)], REMOVE: trees, NEW: [str(root)]}, 5.0) as log:
+            harm(log)
+        kept.close()
+        os._exit(0)
+
+    tree.mkdir(parents=True)
+    for path in (written, removed, tree / "e"):
+        path.write_text("keep")
+    link.symlink_to("a")
+    before = state()
+    for step in count():
+        pid = os.fork() or killed(step)
+        _, status = os.waitpid(pid, 0)
+        recover(base, lambda _: None)
+        assert state() == before, (step, state())
+        assert not base.exists() or {path.name for path in base.iterdir()} <= {"lock"}, step
+        if status == 0:
+            break
+    print(step)
+    """
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")
+def test_kill_at_any_step_is_made_up_for_and_leaves_no_copies(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", dedent(KILLED), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stderr == ""
+    assert int(done.stdout) > 50
+
+
+def test_files_on_a_full_disk_make_room_for_each_other(
+    data: Path, kept: Aside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grown = data.parent / "grown.txt"
+    grown.write_text("keep")
+    rewrite = aside._rewrite
+
+    def rewrite_if_there_is_room(path: str, copy: Path) -> None:
+        if path == str(data) and grown.read_text() != "keep":
+            raise OSError(28, "No space left on device")
+        rewrite(path, copy)
+
+    monkeypatch.setattr(aside, "_rewrite", rewrite_if_there_is_room)
+    with kept.kept({WRITE: [str(data), str(grown)]}, LIMIT_S):
+        data.write_text("")
+        grown.write_text("as much as there is room for")
+
+    assert (data.read_text(), grown.read_text()) == ("keep", "keep")
 
 
 @pytest.mark.parametrize("kind", [WRITE, REMOVE])
