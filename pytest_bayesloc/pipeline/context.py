@@ -67,7 +67,7 @@ def own_folder(rootdir: Path) -> Path:
 def effects_in(
     rootdir: Path,
     note: Callable[[str], None] = lambda _: None,
-    ended: Callable[[str], int | None] = lambda _: None,
+    ended: Callable[[str], tuple[int, str] | None] = lambda _: None,
 ) -> Effects:
     """Return the effects of tests on a project's files: nothing is known yet."""
     from pytest_bayesloc.rerun.aside import Aside
@@ -294,15 +294,15 @@ class Context:
         """The effects of tests on the world here, as re-runs show them."""
         return effects_in(self.rootdir, self.note, self._ended)
 
-    def _ended(self, test: str) -> int | None:
+    def _ended(self, test: str) -> tuple[int, str] | None:
         """Return how a test ended in this run, as ``Effects`` takes it."""
         from pytest_bayesloc.rerun.effects import PASSED, line_of
 
         failure = self.recorder.recorded.failures.get(test)
         if failure is not None:
             frames = ((str(frame["file"]), int(frame["line"])) for frame in failure["frames"])
-            return line_of(test, frames)
-        return PASSED if self.recorder.recorded.verdicts.get(test) else None
+            return line_of(test, frames), str(failure["message"])
+        return (PASSED, "") if self.recorder.recorded.verdicts.get(test) else None
 
     @cached_property
     def effects_elsewhere(self) -> Effects:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import threading
 from collections import defaultdict
 from contextlib import contextmanager, suppress
@@ -18,9 +20,16 @@ if TYPE_CHECKING:
     from pytest_bayesloc.rerun.fence import Message
 
 MAX_TRIES = 60  # of a re-run, each of which shows a change that the next one may make
+TOO_MUCH = f"changes more than {MAX_TRIES} files that were there before"
 MAX_BESIDE, MAX_BESIDE_BYTES = 200, 16 << 20  # of files beside those that tests make
 #: Of files that people edit, and that no C extension writes.
 EDITED = (".cfg", ".ini", ".md", ".py", ".pyi", ".rst", ".toml")
+#: In errors of code that was held by Landlock, or by a limit of memory or of the size of files.
+_BOUNDS = re.compile(
+    rf"\[Errno (?:{errno.EACCES}|{errno.EFBIG}|{errno.ENOMEM})\]|MemoryError"
+    "|unable to open database|readonly database"
+)
+MAX_ERROR = 100  # characters of it in a line
 COLLECTION = ""  # in the place of a test
 WITHOUT = "without "  # before a path, likewise
 PASSED, OUTSIDE = 0, -1  # in the place of a line
@@ -34,8 +43,9 @@ class Effects:
             left out.
         note: Takes the sentence that says so.
         free: A folder in which anything may be done, since it is thrown away.
-        ended: Returns how a test ended in the user's own run: the line of its file in which it
-            failed, ``OUTSIDE`` if it failed in none, ``PASSED``, or None if that is not known.
+        ended: Returns how a test ended in the user's own run, or None if that is not known: the
+            line of its file in which it failed, ``OUTSIDE`` if it failed in none, or ``PASSED``;
+            and the message of its error.
 
     Attributes:
         refused: What patched re-runs would have done, one a re-run.
@@ -47,7 +57,7 @@ class Effects:
         note: Callable[[str], None] = lambda _: None,
         *,
         free: str = "",
-        ended: Callable[[str], int | None] = lambda _: None,
+        ended: Callable[[str], tuple[int, str] | None] = lambda _: None,
     ) -> None:
         self._aside = aside
         self._note = note
@@ -70,6 +80,12 @@ class Effects:
             if opens and (started := self._started_by(test)):
                 self.leave_out([test], f"makes files, and {started}")
         return [] if COLLECTION in self._left_out else [t for t in tests if t not in self._left_out]
+
+    def learnable(self, tests: Sequence[str]) -> list[str]:
+        """Return those of ``tests`` that may be run as they are: not to learn of files for ever."""
+        endless = {name for name, changes in self._changes.items() if len(changes) >= MAX_TRIES}
+        self.leave_out(sorted(endless), TOO_MUCH)
+        return [test for test in tests if endless.isdisjoint(self.changing([test]))]
 
     def allowed(self, tests: Iterable[str], *, holds: bool = False, log: str = "") -> Message:
         """Return what a re-run of ``tests`` may do, as ``Fence.close`` takes it."""
@@ -132,15 +148,21 @@ class Effects:
         return is_news
 
     def _compare(self, message: Message) -> None:
-        """Leave out a test that fails otherwise than in the user's run.
+        """Leave out a test that fails otherwise than in the user's run, for its bounds perhaps.
 
-        Where it starts processes, the kernel may be why: it does not say what it refuses to them.
+        The kernel does not say what it refuses to C extensions, and to processes that it starts.
         """
-        test = message["end"]
-        line = line_of(test, message["frames"])
-        if self._ended(test) not in {None, line} and (started := self._started_by(test)):
-            why = "what it starts may only write to temporary folders"
-            self.leave_out([test], f"fails otherwise when it is run again: it {started}, and {why}")
+        test, before = message["end"], self._ended(message["end"])
+        if before is None:
+            return
+        line, error = before
+        why = ""
+        if line != line_of(test, message["frames"]) and (started := self._started_by(test)):
+            why = f"it {started}, and what it starts may only write to temporary folders"
+        elif (bound := _BOUNDS.search(message["error"])) and bound[0] not in error:
+            why = message["error"][:MAX_ERROR]
+        if why:
+            self.leave_out([test], f"fails otherwise when it is run again: {why}")
 
     def _started_by(self, test: str) -> str:
         """Return what a test does to start a process; empty if it starts none."""

@@ -23,7 +23,7 @@ from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.aside import AsideError
 from pytest_bayesloc.rerun.conditions import ABSENT
-from pytest_bayesloc.rerun.effects import MAX_TRIES
+from pytest_bayesloc.rerun.effects import MAX_TRIES, TOO_MUCH
 from pytest_bayesloc.rerun.link import may_answer_again, no_server
 from pytest_bayesloc.rerun.swap import excerpt
 
@@ -41,7 +41,6 @@ _UNREADABLE = (
 )  # fmt: skip
 START_UP_S = 120.0
 LEARN_S = 30.0
-TOO_MUCH = f"changes more than {MAX_TRIES} files that were there before"
 #: A request that has one of these runs other code than the files say.
 _PATCHED = frozenset({"patches", "forced", "value", "patterns"})
 GRACE_S = 10.0
@@ -389,8 +388,8 @@ class ServerRunner:
         for _ in range(MAX_TRIES):
             if not is_ready():
                 return None
-            tests = effects.usable(request["tests"]) if holds else request["tests"]
-            if holds and not tests:
+            tests = (effects.usable if holds else effects.learnable)(request["tests"])
+            if request["tests"] and not tests:
                 return ()
             try:
                 with effects.kept(tests, request["limit_s"], holds=holds) as allowed:

@@ -266,19 +266,57 @@ COPYING = """
     """
 
 
-def test_tests_whose_commands_the_kernel_refuses_are_not_run_under_patches(
-    projects: Projects,
+ATTACHING = """
+    import sqlite3
+    from pathlib import Path
+
+    from app import half
+
+    PLACE = Path(__file__).parent / "shop.db"
+
+
+    def test_half():
+        shop = sqlite3.connect(":memory:")
+        shop.execute("attach database ? as shop", (str(PLACE),))
+        shop.execute("create table if not exists shop.item (name)")
+        shop.execute("insert into shop.item values ('pear')")
+        assert half(3) == 1.5
+    """
+LARGE = """
+    import tempfile
+
+    from app import half
+
+
+    def test_half():
+        with tempfile.TemporaryFile() as stream:
+            stream.truncate(1 << 40)
+        assert half(3) == 1.5
+    """
+
+
+@pytest.mark.parametrize(
+    ("tests", "why"),
+    [
+        (COPYING, "it runs cp "),
+        pytest.param(ATTACHING, "readonly database", marks=pytest.mark.thorough),
+        pytest.param(LARGE, "File too large", marks=pytest.mark.thorough),
+    ],
+)
+def test_tests_that_a_re_run_can_not_show_as_they_are_are_not_run_under_patches(
+    projects: Projects, tests: str, why: str
 ) -> None:
     code = "def half(n):\n    return n // 2\n"
-    project = projects.make({"app.py": code, "test_app.py": COPYING})
+    project = projects.make({"app.py": code, "test_app.py": tests})
 
     run = project.localize(*FIXED)
 
     said = " ".join(run.stdout.split())
-    assert "test_app.py::test_half fails otherwise when it is run again: it runs cp " in said
+    assert "test_app.py::test_half fails otherwise when it is run again: " in said
+    assert why in said
     assert run.names()[0] == "app.py half"
-    tests = [test for row in run.inspections for test in row["tests"]]
-    assert {test["verdict"] for test in tests} <= {"not-run"}
+    rows = [test for row in run.inspections for test in row["tests"]]
+    assert {test["verdict"] for test in rows} <= {"not-run"}
 
 
 KILLING = """
