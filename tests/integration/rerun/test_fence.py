@@ -229,7 +229,24 @@ ATTACKS = {
         socket.socket(socket.AF_UNIX).bind(ROOT[:0] + '../precious/s')
         """,
 }
+SUITE = """
+    from pathlib import Path
+    Path(ROOT, 'scratch', 'test_inner.py').write_text(
+        "import os\\ndef test_inner():\\n"
+        f"    os.unlink({ROOT + '/precious/data.txt'!r})\\n"
+    )
+    options = ['-q', '-p', 'no:cacheprovider', '-p', 'no:bayesloc', ROOT + '/scratch']
+    """
+ATTACKS["a suite that is run in this process"] = f"""{SUITE}
+    import pytest
+    pytest.main(options)
+    print('went on')
+    """
 COMMANDS = {
+    "a suite that is run in another one": f"""{SUITE}
+    import subprocess, sys
+    subprocess.run([sys.executable, '-m', 'pytest', *options])
+    """,
     "a command": "import subprocess; subprocess.run(['rm', ROOT + '/precious/data.txt'])",
     "a shell": "os.system('rm ' + ROOT + '/precious/data.txt')",
     "an exec": "os.execv('/bin/rm', ['rm', ROOT + '/precious/data.txt'])",
@@ -357,6 +374,19 @@ USUAL = {
         for name in (b'a\\nb', b'\\xff\\xfe', 'ü'.encode(), b' '):
             open(os.fsencode(ROOT) + b'/precious/' + name, 'w').close()
         """,
+    "links out of it and back": """
+        if not os.path.lexists(ROOT + '/scratch/back'):
+            os.symlink(ROOT + '/precious', ROOT + '/scratch/back')
+        os.symlink(ROOT + '/scratch', ROOT + '/precious/out')
+        os.unlink(ROOT + '/precious/out/back/sub/more.txt')
+        open(ROOT + '/precious/out/back/data.txt', 'w').close()
+        """,
+    "a folder that it changes to": """
+        os.chdir(ROOT + '/precious')
+        open('data.txt', 'w').close()
+        os.chdir('sub')
+        os.unlink('../data.txt')
+        """,
     "a thousand files": """
         for number in range(1000):
             open(f'{ROOT}/precious/{number}', 'w').close()
@@ -369,6 +399,19 @@ USUAL = {
         os.unlink(ROOT + '/precious/new')
         """,
 }
+
+
+def test_database_in_memory_is_free(place: Place) -> None:
+    names = [":memory:", "", "file::memory:?cache=shared", "file:shop?mode=memory"]
+    code = f"""
+        import sqlite3
+        for name in {names}:
+            sqlite3.connect(name, uri=True).execute("create table item (name)")
+        """
+
+    end = place.run(code, by_kernel=HAS_LANDLOCK)
+
+    assert (end.status, end.refused) == (0, []), end
 
 
 def test_edits_of_source_beside_what_is_made_stay(place: Place) -> None:
