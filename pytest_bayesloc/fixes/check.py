@@ -367,6 +367,8 @@ class Checker:
         if seen is not None:
             return seen
         first = self._rerun(patch, self.failing[:N_FIRST])
+        if not first.n_swapped and {r.verdict for r in first.tests.values()} == {Verdict.NOT_RUN}:
+            return replace(done, why="no patch is tried with its tests")
         done = replace(done, seconds=first.seconds)
         if first.refused:
             return replace(done, why=first.refused)

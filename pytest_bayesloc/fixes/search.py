@@ -324,7 +324,8 @@ class Search:
         checked = self.last = self._checker.check(candidate)
         n, n_verified = self.attempts.get(candidate.name, (0, 0))
         is_verified = checked.status is Status.VERIFIED
-        self.attempts[candidate.name] = (n + 1, n_verified + is_verified)
+        if checked.status is not Status.UNSURE or checked.seconds:  # it was run
+            self.attempts[candidate.name] = (n + 1, n_verified + is_verified)
         # To check what makes the failing tests pass is worth its time, and says nothing of a try.
         if checked.status is Status.STILL_FAILS and checked.seconds:
             n, seconds = self._spent.get(_way(candidate), (0, 0.0))

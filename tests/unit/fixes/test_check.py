@@ -43,7 +43,8 @@ class Scripted:
         is_changed = patch is not None and patch.patched == AFTER
         self.asked.append((is_changed, patch is not None and patch.fresh, tuple(tests)))
         table = self._tables[is_changed]
-        return Rerun(tests={test: table.get(test, PASS) for test in tests}, n_swapped=1)
+        runs = {test: table.get(test, PASS) for test in tests}
+        return Rerun(tests=runs, n_swapped=int(set(runs.values()) != {SKIP}))
 
 
 WHERE = Location(file="a.py", start_line=1, end_line=2, qualname="f")
@@ -114,6 +115,10 @@ def test_an_edit_of_a_function_that_others_do_not_bear_gets_no_process_of_its_ow
 
 def test_a_change_with_which_the_test_still_fails_is_no_fix() -> None:
     assert checked({}, {"t::bad": OTHER})[2:] == (Status.STILL_FAILS, "E: other")
+
+
+def test_a_change_that_is_not_run_may_be_a_fix() -> None:
+    assert checked({}, {"t::bad": SKIP})[2] is Status.UNSURE
 
 
 def test_a_test_that_passed_must_pass() -> None:

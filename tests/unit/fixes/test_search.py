@@ -187,6 +187,20 @@ def test_edits_are_tried_while_a_second_gains_enough() -> None:
     assert [search.last and search.last.candidate.message, search.n_tried] == ["c", 3]
 
 
+def test_edits_that_are_not_run_are_neither_counted_nor_known_to_be_no_fix() -> None:
+    class Idle(Checker):
+        def check(self, candidate: Candidate) -> Checked:
+            return Checked(
+                candidate=candidate, patch=patch_of(candidate), status=Status.UNSURE, why="left out"
+            )
+
+    search = passing(Idle)
+    search.run([], edits=[replace(constant("a"), chance=1.0)])
+
+    assert search.last is not None
+    assert (search.n_tried, search.failed) == (0, [])
+
+
 def test_first_edits_of_functions_are_tried_for_some_seconds_in_any_case() -> None:
     class Slow(Checker):
         def check(self, candidate: Candidate) -> Checked:
