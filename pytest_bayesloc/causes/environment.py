@@ -67,6 +67,10 @@ PLUGINS = {
     "vcr": "pytest-recording",
 }
 _NO_LOCALE = "unsupported locale setting"
+_NAMED_VARIABLE = re.compile(
+    r"\benvironment variable:? [`'\"]?([A-Z][A-Z0-9_]+)\b"
+    r"|[`'\"]?\b([A-Z][A-Z0-9_]+)[`'\"]? environment variable\b"
+)
 _UNREACHABLE = re.compile(
     r"Connection refused|Name or service not known|Temporary failure in name resolution"
     r"|nodename nor servname|No address associated|Network is unreachable|No route to host"
@@ -394,15 +398,24 @@ class EnvironmentCauses:
         if frame is None:
             return None
         name = self._unset(failure) or self._unset_nearby(failure, frame)
-        if not name or name in self._machine.variables:
+        told = _NAMED_VARIABLE.search(failure.message)
+        named = (told[1] or told[2]) if told and self._is_of_library(failure) else ""
+        if not (name or named) or (name or named) in self._machine.variables:
             return None
-        return self._variable(name, frame)
+        return self._variable(name, frame) if name else self._variable(named, frame, "needs")
 
-    def _variable(self, name: str, frame: Frame) -> Cause:
+    @staticmethod
+    def _is_of_library(failure: Failure) -> bool:
+        """Whether the error was raised outside of the project: by what it uses."""
+        return bool(failure.frames) and not failure.frames[-1].in_app
+
+    def _variable(self, name: str, frame: Frame, does: str = "reads") -> Cause:
+        # Libraries mostly read theirs at import, before a test could set it.
+        in_test = f", or in the test: monkeypatch.setenv({name!r}, ...)" if does == "reads" else ""
         return self._cause(
             CauseKind.VARIABLE,
-            f"the environment variable {name} is not set ({frame.file}:{frame.line} reads it)",
-            f"set {name} where tests run, or in the test: monkeypatch.setenv({name!r}, ...)",
+            f"the environment variable {name} is not set ({frame.file}:{frame.line} {does} it)",
+            f"set {name} where tests run{in_test}",
             frame,
             state=name,
         )

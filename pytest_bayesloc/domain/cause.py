@@ -49,6 +49,8 @@ ENVIRONMENT = frozenset(
     }
 )
 
+_LACKED = frozenset({CauseKind.PACKAGE, CauseKind.PROGRAM, CauseKind.VARIABLE})
+
 #: At the end of the name of a value that calls share: a mistake in the code of its function.
 DEFAULTS = ("__defaults__", "__kwdefaults__")
 
@@ -84,5 +86,7 @@ class Cause:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """The same for failures with one cause."""
-        return (self.kind, self.location, self.state or self.text, self.after)
+        """The same for failures with one cause; what a machine lacks has no place."""
+        is_lacked = bool(self.state) and self.kind in _LACKED
+        where = None if is_lacked else self.location
+        return (self.kind, where, self.state or self.text, self.after)

@@ -320,8 +320,9 @@ class Option(NamedTuple):
         try:
             return config.getini(self.name)
         except (TypeError, ValueError, pytest.UsageError) as error:
+            expected = self.help if self.metavar else "true or false"
             raise pytest.UsageError(
-                f"{self.name} in the ini file can't be read ({error}): expected {self.help}."
+                f"{self.name} in the ini file can't be read ({error}): expected {expected}."
             ) from error
 
 

@@ -85,6 +85,21 @@ def test_bad_ini_value_is_refused_by_name(
     assert name in str(raised.value)
 
 
+def test_misspelt_switch_in_the_ini_file_is_told_the_two_words_that_it_takes(
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def getini(name: str) -> object:
+        if name == "bayesloc":
+            raise ValueError("invalid truth value 'ture'")
+        return real(name)
+
+    real = pytestconfig.getini
+    monkeypatch.setattr(pytestconfig, "getini", getini)
+
+    with pytest.raises(pytest.UsageError, match=r"'ture'\): expected true or false\.$"):
+        Settings.from_config(pytestconfig)
+
+
 @pytest.mark.parametrize(
     ("name", "given", "setting", "expected"),
     [

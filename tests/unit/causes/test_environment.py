@@ -139,6 +139,39 @@ def test_variable_that_is_not_set_is_named() -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "named"),
+    [
+        ("define the environment variable SHOP_SETTINGS or call configure()", True),
+        ("the SHOP_SETTINGS environment variable is missing", True),
+        ("settings SHOP_SETTINGS are not configured", False),
+    ],
+)
+def test_variable_that_an_error_of_a_library_names_is_named(message: str, named: bool) -> None:
+    asked: dict[str, Any] = {"at": "name", "kind": "RuntimeError", "message": message}
+    code = "class Article:\n    name = settings.name\n"
+
+    cause = cause_of(code, above=(LIBRARY,), **asked)
+
+    assert (cause and (cause.kind, cause.state)) == (
+        (CauseKind.VARIABLE, "SHOP_SETTINGS") if named else None
+    )
+    assert cause_of(code, above=(LIBRARY,), variables={"SHOP_SETTINGS": "x"}, **asked) is None
+    assert cause_of(code, **asked) is None  # raised by the project: a test may be about it
+
+
+def test_variable_that_two_modules_need_is_one_cause() -> None:
+    asked: dict[str, Any] = {"kind": "RuntimeError", "message": "environment variable SHOP_ID"}
+    code = "def first():\n    use()\ndef second():\n    take()\n"
+
+    causes = [cause_of(code, at=at, above=(LIBRARY,), **asked) for at in ("use()", "take()")]
+
+    assert causes[0] is not None
+    assert causes[1] is not None
+    assert causes[0].location != causes[1].location
+    assert causes[0].key == causes[1].key
+
+
+@pytest.mark.parametrize(
     ("path", "is_of_machine"), [("/etc/shop.conf", True), ("/project/shop.conf", False)]
 )
 def test_file_outside_the_project_belongs_to_the_machine(path: str, is_of_machine: bool) -> None:
