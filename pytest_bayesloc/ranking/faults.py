@@ -93,16 +93,18 @@ def fault_of(case: Case) -> Fault:
 
 
 def _not_tried(case: Case, ranking: Sequence[Ranked]) -> Iterator[BreakingChange]:
-    """Yield the first change of the data that is the first suspect: nobody saw what it breaks."""
+    """Yield the first change in the first suspect, if nobody saw what it breaks."""
     where = ranking[0].location if ranking else None
-    change = case.changes.data_change(where) if where is not None else None
-    if where is None or change is None or change.before is None:
+    texts = _then_and_now(case, where) if where is not None else None
+    if where is None or texts is None:
         return
-    hunks = hunks_of(change.file, change.now, change.before)
+    then, now = texts
+    lines = range(where.start_line, where.end_line + 1)
+    hunks = [hunk for hunk in hunks_of(where.file, now, then) if hunk.lines_in(where)[0] in lines]
     for hunk in hunks[:1]:
         first, last = hunk.lines_in(where)
-        patched = put_back(change.now, [hunk])
-        patch = InspectionPatch(target=where, kind="", original=change.now, patched=patched)
+        patched = put_back(now, [hunk])
+        patch = InspectionPatch(target=where, kind="", original=now, patched=patched)
         yield BreakingChange(
             location=where,
             first_line=first,
@@ -111,6 +113,20 @@ def _not_tried(case: Case, ranking: Sequence[Ranked]) -> Iterator[BreakingChange
             n_changes=len(hunks),
             is_smallest=len(hunks) == 1,
         )
+
+
+def _then_and_now(case: Case, where: Location) -> tuple[str, str] | None:
+    """Return two texts of a place's file; None if it did not change, or inspections looked at it.
+
+    Inspections put code back, but can't tell what comes of it for data that no Python code opens.
+    """
+    data = case.changes.data_change(where)
+    if data is not None:
+        return None if data.before is None else (data.before, data.now)
+    code = case.changes.files.get(where.file)
+    if code is None or where not in code.changed or case.inspections:
+        return None
+    return code.before.text, code.now.text
 
 
 def _origin(case: Case, ranking: Sequence[Ranked]) -> Origin:

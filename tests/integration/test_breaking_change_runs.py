@@ -287,3 +287,36 @@ def test_data_that_can_not_be_put_back_is_only_said_to_have_changed(projects: Pr
     (change,) = breaking(run)
     assert (change["tests"], change["first_line"]) == ([], 3)
     assert '  line 3: "pear": 5,  (changed since the tests passed)' in run.section
+
+
+def test_changed_line_is_told_without_any_inspection(projects: Projects) -> None:
+    shop = {
+        "shop.py": """
+        def price(goods, name, default=None):
+            try:
+                found = goods[name]
+            except KeyError:
+                return default
+            return found
+        """,
+        "test_shop.py": """
+        from shop import price
+
+
+        def test_known():
+            assert price({"pear": 3}, "pear") == 3
+
+
+        def test_unknown():
+            assert price({}, "pear", 5) == 5
+        """,
+    }
+    project = projects.make(shop)
+    assert project.run("-q").ret == 0
+
+    run = edited(project, {"shop.py": {"goods[name]": "goods.get(name)"}}).localize()
+
+    (change,) = breaking(run)
+    assert (change["tests"], change["n_tried"], change["first_line"]) == ([], 0, 3)
+    assert lines(change["diff"])[-1] == "+        found = goods[name]"
+    assert "  line 3: found = goods.get(name)  (changed since the tests passed)" in run.section
