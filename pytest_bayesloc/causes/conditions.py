@@ -154,10 +154,13 @@ class ConditionSearch:
         self.readers: Mapping[str, Sequence[Reader]] = {}
         self._read_order: Sequence[Reader] = ()  # of sets, in the last re-run
 
-    def decided(self, *, has_sets: bool) -> Decided | None:
+    def decided(self, *, has_sets: bool, is_edited: bool = False) -> Decided | None:
         """Return the condition that decides how the test ends, alone and as it is.
 
-        ``has_sets`` is whether the code that it executes makes sets.
+        Args:
+            has_sets: Whether the code that it executes makes sets.
+            is_edited: Whether that code changed since the test passed. It is the likelier cause
+                then, and no processes are started for other seeds of ``hash``.
         """
         first = self._runner.rerun(None, [self._test], limit_s=self._limit_s())
         self.is_steady = self._fails(first.tests[self._test])
@@ -170,7 +173,7 @@ class ConditionSearch:
         wanted = Verdict.PASS if self.is_steady else Verdict.FAIL
         if found is None and has_sets:
             found = self._other_order(wanted)
-        if found is None and HASH in self.readers:
+        if found is None and HASH in self.readers and not is_edited:
             found = self._other_hash(wanted)
         if found is not None and self.is_steady and not self._fails_each_time(N_AGREEING):
             self.is_steady, found = False, _first(self._of_flaky())

@@ -64,7 +64,8 @@ def explain_condition(
         return False
     search = _search(context, case, runner, limit_s, clocks)
     try:
-        found = search.decided(has_sets=has_sets)
+        is_edited = not case.belief.probabilities.keys().isdisjoint(case.changes.every)
+        found = search.decided(has_sets=has_sets, is_edited=is_edited and not is_asked)
         if found and search.is_steady and found.turns and not stale_place(found, context.sources):
             found = None  # code may be wrong that counts tasks, or relies on their order
         if found is not None:

@@ -130,6 +130,15 @@ def test_seed_of_hash_is_tried_in_processes_of_their_own() -> None:
     assert search(runner).decided(has_sets=False) is None
 
 
+def test_no_process_is_started_for_a_seed_of_hash_where_the_code_was_edited() -> None:
+    runner, other = one_test("hash", {}), one_test("hash", {}, PASSED)
+
+    found = search(runner, elsewhere=other).decided(has_sets=False, is_edited=True)
+
+    assert found is None
+    assert other.asked == []
+
+
 def test_condition_that_was_found_by_chance_is_searched_as_one_of_a_flaky_test() -> None:
     answers = iter([FAILED] * 12)
     ends = {("waiting", 20.0): PASSED, ("starting", 0.2): FAILED}
