@@ -305,6 +305,11 @@ class LocalizationSession:
         from pytest_bayesloc.pipeline.fix import FixStage
         from pytest_bayesloc.pipeline.fix_tools import write_patches
 
+        if not self._settings.inspect:
+            from pytest_bayesloc.pipeline.inspect import look_back
+
+            limit_s = self._settings.budget_s * FIX_SHARE
+            look_back(self.context, cases, self._past.history, limit_s)
         # Inspections have what they have without it: to ask for a fix makes no answer worse.
         left_s = self._settings.budget_s - self.context.spent_s("guide", "inspect")
         stage = FixStage(context=self.context, llm=self._llm)

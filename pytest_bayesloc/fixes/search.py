@@ -171,8 +171,9 @@ class Search:
             self._check_all(stage, self.spare_s)
             if len(self.verified) > n_seen or self.is_out_of_time:
                 break
-        # An edit keeps what was meant by a change; to take it back does not.
-        if not self.verified:
+        # An edit that is clearly the one keeps what was meant by a change; taking it back does not.
+        doubted = with_rivals(sorted(self.verified, key=self._order))
+        if all(checked.shown_doubt for checked in doubted):
             self._check_all(_batches(taken_back))
         ordered = sorted(self.verified, key=self._order)
         plain = [*map(self._simpler, ordered[:N_SIMPLER]), *ordered[N_SIMPLER:]]
@@ -274,9 +275,10 @@ class Search:
     # -- one candidate after the other
 
     def _check_all(self, batches: Iterable[Iterable[Candidate]], spare_s: float = 0.0) -> None:
+        n_before = len(self.verified)
         for batch in batches:
             for candidate in batch:
-                if len(self.verified) >= ENOUGH:
+                if len(self.verified) - n_before >= ENOUGH:
                     return
                 if self._checker.left_s() <= spare_s:
                     self.is_out_of_time = True

@@ -22,7 +22,7 @@ from pytest_bayesloc.inspection.strategies.mutants import Mutants
 from pytest_bayesloc.inspection.strategies.swallowed import Swallowed
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.inspection.strategies.values import Constants, Returns
-from pytest_bayesloc.inspection.strategy import Limits
+from pytest_bayesloc.inspection.strategy import Budget, Limits
 from pytest_bayesloc.options.option import AUTO
 from pytest_bayesloc.pipeline.conditions import SHARE, explain_condition
 from pytest_bayesloc.pipeline.execute import is_local, open_pool
@@ -80,6 +80,20 @@ def inspect(
             parts = inspect(context, parts, history, spent_s=spent, more=more)
         done += parts
     return done
+
+
+def look_back(context: Context, cases: Sequence[Case], history: GitHistory, limit_s: float) -> None:
+    """Find out since when tests fail of which no run is known that passed; inspect nothing."""
+    cases = [case for case in cases if not case.changes.known and case.cause is None]
+    if not cases or KIND in context.settings.without or not history.states():
+        return
+    older, ends = Counterfactual(history), monotonic() + limit_s
+    try:
+        with closing(_pool(context, cases)) as pool:
+            for case in cases:
+                older.look_back(case, Budget(pool.first, monotonic, ends, case))
+    except BayeslocError as error:
+        context.note(str(error))
 
 
 def _inspect_each(

@@ -437,6 +437,16 @@ def test_change_that_is_not_committed_is_taken_back(committed: Project) -> None:
     assert "UNCHANGED_SINCE_GREEN" in outcomes(run, "gross")
 
 
+def test_search_for_a_fix_looks_at_git_without_any_inspection(committed: Project) -> None:
+    edit(committed, "prices.py", "return price / rate", "return price - rate - 1")
+    commit(committed, "simpler")
+
+    run = committed.localize("--bayesloc-fix=suggest")
+
+    assert run.names()[0] == "prices.py net"
+    assert "CHANGED_SINCE_GREEN" in outcomes(run, "net")
+
+
 @pytest.mark.thorough
 def test_commit_since_which_the_tests_fail_is_found(committed: Project) -> None:
     """Also below a merge, which git looks at by what it brought."""

@@ -62,7 +62,7 @@ class Counterfactual(InspectionStrategy):
         if case.breaking:  # known from the group that this one was a part of
             return
         if not case.changes.known:
-            self._look_back(case, budget)
+            self.look_back(case, budget)
         told = _Told(case, budget)
         yield from _by_code(case, told, budget)
         data = case.changes.data_suspects
@@ -74,8 +74,12 @@ class Counterfactual(InspectionStrategy):
         if told.left():
             yield from told.lines(_together(case, case.changes.tests, told.left(), budget))
 
-    def _look_back(self, case: Case, budget: Budget) -> None:
-        """Find out since when the tests fail, and weigh what changed then."""
+    def look_back(self, case: Case, budget: Budget) -> None:
+        """Find out since when the tests of ``case`` fail, and weigh what changed then.
+
+        Raises:
+            ExecutionError: If tests can't be run again.
+        """
         found = None
         if self._search is not None:
             found = self._search(case, budget)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.fixes.check import (
+    CHANGE,
     EDIT,
     OTHER_CONSTANT,
     Candidate,
@@ -255,6 +256,19 @@ def test_constants_that_fit_are_all_met_before_one_is_believed() -> None:
 
     assert len(search.verified) == len(constants)
     assert all("4 other changes pass" in checked.shown_doubt for checked in search.verified)
+
+
+@pytest.mark.parametrize(("edits", "is_tried"), [("a", False), ("abcde", True)])
+def test_what_changed_is_taken_back_where_no_edit_is_clearly_meant(
+    edits: str, is_tried: bool
+) -> None:
+    then = replace(constant("then"), tools=(TAKE_BACK,), stage=CHANGE)
+
+    search = passing()
+    search.run([], edits=map(constant, edits), taken_back=[then])
+
+    found = [checked for checked in search.verified if checked.candidate.stage == CHANGE]
+    assert [checked.shown_doubt for checked in found] == ([""] if is_tried else [])
 
 
 class LiteralChecker(PassingChecker):
