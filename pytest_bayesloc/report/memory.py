@@ -162,6 +162,7 @@ def advice_lines(memory: Document, *, in_full: bool) -> list[Line]:
         lines += _loop(loops.get(entry["fault"]))
     if advice:
         said = {text for entry in advice for text in entry["constraints"]}
+        said |= {similar["insight"] for entry in advice for similar in entry["similar"]}
         lines += _world(memory["world_model"], said)
     return lines
 

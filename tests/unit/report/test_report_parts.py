@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.failure import Frame
 from pytest_bayesloc.report.document import MAX_FAILURES
 from pytest_bayesloc.report.encoding import encode
 from pytest_bayesloc.report.html import MAX_NODES, NODE_HEIGHT, NODE_WIDTH, call_graph, render
-from pytest_bayesloc.report.memory import curves, month_rows, trial_lines
+from pytest_bayesloc.report.memory import advice_lines, curves, month_rows, trial_lines
 from pytest_bayesloc.report.view import faults_of
 from pytest_bayesloc.report.words import caution as caution_of
 from pytest_bayesloc.report.words import (
@@ -193,6 +193,18 @@ def test_the_answer_says_what_is_remembered(
 
 
 # -- the calls
+
+
+def test_lesson_of_a_similar_bug_is_told_once() -> None:
+    memory = remembered(world_model={"insights": ["mind the sign", "mind the unit"]})
+    memory["advice"][0]["similar"][0]["insight"] = "mind the sign"
+
+    lines = [line.text.strip() for line in advice_lines(memory, in_full=True)]
+
+    assert [line for line in lines if "mind" in line] == [
+        "lesson: mind the sign",
+        "insight: mind the unit",
+    ]
 
 
 def test_callers_stand_above_what_they_call(document: dict[str, Any]) -> None:
