@@ -349,12 +349,13 @@ def undo_words(change: BreakingChange) -> str:
 
 
 def _cuts(result: Result) -> Iterator[str]:
-    """Yield one sentence for each list that is longer than what is given of it."""
+    """Yield one sentence for each list that is longer than what is given of it.
+
+    Not for rankings: what is left out of one is less likely than all of it, and counted beside it.
+    """
     faults = result.faults[: doc.MAX_FAULTS]
-    rankings = [result.ranking, *(fault.ranking for fault in faults)]
     findings = [finding for fault in faults for finding in fault.inspections]
     lists: tuple[tuple[str, int, Sequence[Sequence[object] | Mapping[str, object]]], ...] = (
-        ("rows in a ranking", doc.MAX_ROWS, rankings),
         ("lines of a location", doc.MAX_LINES, [row.lines for row in result.ranking]),
         (
             "failing tests of a fault in detail",

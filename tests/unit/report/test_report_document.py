@@ -177,13 +177,16 @@ def test_a_long_message_is_cut_and_says_so(result: Result) -> None:
     assert message == f"{'x' * MAX_TEXT} ... [7 characters left out]"
 
 
-def test_a_long_ranking_is_cut_and_says_so(result: Result) -> None:
-    document = as_json(replace(result, ranking=result.ranking[:1] * (MAX_ROWS + 1)))
+def test_a_long_ranking_is_cut_and_needs_no_note(result: Result) -> None:
+    fault = result.faults[0]
+    rows = fault.ranking[:1] * (MAX_ROWS + 1)
+    long = replace(result, faults=(replace(fault, ranking=rows),), ranking=rows)
 
-    assert len(document["ranking"]) == MAX_ROWS
-    assert document["partial"] == [
-        f"Of {MAX_ROWS + 1} rows in a ranking, {MAX_ROWS} are given.",
-    ]
+    document = as_json(long)
+
+    assert len(document["ranking"]) == len(document["faults"][0]["ranking"]) == MAX_ROWS
+    assert document["faults"][0]["n_candidates"] == MAX_ROWS + 1
+    assert document["partial"] == []
 
 
 def test_of_many_lines_the_most_suspicious_are_kept_in_order(result: Result) -> None:

@@ -181,6 +181,20 @@ def test_an_inspection_shows_all_that_led_to_its_weight(report: str) -> None:
         assert part in inspection
 
 
+def test_where_no_heartbeat_told_that_a_test_reached_the_patch_the_page_does_not_deny_it(
+    document: dict[str, Any], read_source: ReadSource
+) -> None:
+    step = document["inspections"][0]
+    for test in step["tests"]:
+        test["covered"] = False
+
+    silent = render(document, read_source)
+    step["signals"]["is_covered"] = False
+
+    assert "reached it" not in between(silent, 'id="fault-1-step-1"', "</table>")
+    assert "reached it" in between(render(document, read_source), 'id="fault-1-step-1"', "</table>")
+
+
 def test_command_that_reproduces_a_spoiled_test_is_shown(report: str) -> None:
     assert "test_late passes alone and fails after test_early" in report
     assert "<code>pytest test_calc.py::test_early test_calc.py::test_late</code>" in report
