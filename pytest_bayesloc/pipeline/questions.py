@@ -361,8 +361,8 @@ class CaseQuestions(ResultQuestions):
         self._text(row["file"])
         return number, row
 
-    def _suspect(self, row: Any) -> Answer:  # noqa: ANN401 - a row of a result
-        said = super()._suspect(row)
+    def _suspect(self, row: Any, fault: Any) -> Answer:  # noqa: ANN401 - of a result
+        said = super()._suspect(row, fault)
         return said if self._may_show(row["file"]) else {**said, "reasons": []}
 
     def _text(self, file: str) -> str:

@@ -20,7 +20,7 @@ from pytest_bayesloc.pipeline.run_files import FILE, LastRun, read_last
 from pytest_bayesloc.ranking.evidence.invariants import seen_values
 from pytest_bayesloc.ranking.faults import nearest_call
 from pytest_bayesloc.report.text import clip, one_line, percent, ratio
-from pytest_bayesloc.report.view import LIKELY, FaultView
+from pytest_bayesloc.report.view import LIKELY, FaultView, hot_line
 from pytest_bayesloc.report.words import ARROW, way_of
 from pytest_bayesloc.spectrum.validity import written_ns
 
@@ -83,7 +83,7 @@ class ResultQuestions(ABC):
                     "failing_tests": fault["failing_tests"][:N_ITEMS],
                     "test_itself_is_wrong": percent(fault["test_share"]),
                     "flaky": fault["flaky"][:N_ITEMS],
-                    "suspects": [self._suspect(row) for row in fault["ranking"][:10]],
+                    "suspects": [self._suspect(row, fault) for row in fault["ranking"][:10]],
                 }
             )
         return self._clean({"run_of": self._last.made_at, "faults": faults})
@@ -343,8 +343,9 @@ class ResultQuestions(ABC):
         named = {_name(row) for _, row in found}
         if len(named) != 1:
             known = ", ".join(sorted(named)[:5] or [_name(row) for _, row in self._rows()][:5])
+            n_named = f"{len(named)} suspects" if named else "no suspect"
             raise QuestionError(
-                f"{place!r} names {len(named)} suspects: give one as FILE:LINE or by its qualified "
+                f"{place!r} names {n_named}: give one as FILE:LINE or by its qualified "
                 f"name, for example of {known or 'a run with suspects'}."
             )
         return found[0]
@@ -360,13 +361,12 @@ class ResultQuestions(ABC):
         _, row = self._row(place)
         return location_of(row), row
 
-    def _suspect(self, row: Document) -> Answer:
-        hottest = max(row["lines"], key=lambda line: line["suspiciousness"], default=None)
+    def _suspect(self, row: Document, fault: Document) -> Answer:
         reasons = (e for e in row["evidence"] if e["p_if_faulty"] > e["p_if_clean"])
         return {
             "place": _name(row),
             "probability": percent(row["posterior"]),
-            "line": hottest["line"] if hottest else row["start_line"],
+            "line": hot_line(row, fault)[0],
             "reasons": [e["why"] for e in reasons][:3],
         }
 

@@ -250,11 +250,7 @@ class FaultView:
             return None
         lines = _source_text(self.rows[0], self.read_source)
         number, label = hot_line(self.rows[0], self.entry)
-        if self.breaking is not None:
-            is_proven = bool(self.breaking["tests"])
-            label = "the breaking change" if is_proven else "changed since the tests passed"
-            number = self.breaking["first_line"]
-        elif self._changed_line not in {0, number}:
+        if self.breaking is None and self._changed_line not in {0, number}:
             number, label = self._changed_line, "the line that the fix changes"
         if not 1 <= number <= len(lines):
             return None
@@ -262,13 +258,8 @@ class FaultView:
 
     @property
     def breaking(self) -> Document | None:
-        """The change of the first suspect that breaks its tests; None if none is known.
-
-        Results of earlier versions hold none.
-        """
-        first = [key_of(row) for row in self.rows[:1]]
-        changes = self.entry.get("breaking_changes", ())
-        return next((c for c in changes if key_of(c["location"]) in first), None)
+        """The change of the first suspect that breaks its tests; None if none is known."""
+        return breaking_of(self.rows[0], self.entry) if self.rows else None
 
     @property
     def excerpt(self) -> list[tuple[int, str]]:
@@ -315,8 +306,8 @@ class FaultView:
             yield "reproduce it", command
         if self.rows:
             first, *rest = self.rows
-            line = self._changed_line or hot_line(first, fault)[0]
-            line = self.breaking["first_line"] if self.breaking else line
+            changed = 0 if self.breaking else self._changed_line
+            line = changed or hot_line(first, fault)[0]
             is_sure = first["posterior"] >= session["threshold"]
             where = one_line(f"{first['file']}:{line}")
             yield f"{'read' if is_sure else 'begin at'} {where}", ""
@@ -357,12 +348,25 @@ def answers(faults: Sequence[FaultView]) -> list[list[FaultView]]:
 # -- lines of source
 
 
+def breaking_of(row: Document, fault: Document) -> Document | None:
+    """Return the change in ``row`` that breaks tests; None if none is known.
+
+    Results of earlier versions hold none.
+    """
+    changes = fault.get("breaking_changes", ())
+    return next((c for c in changes if key_of(c["location"]) == key_of(row)), None)
+
+
 def hot_line(row: Document, fault: Document) -> tuple[int, str]:
     """Return the line that a mark goes to, and why that one.
 
-    It is the one that raised, else the most suspicious; of a test, which has none, the one in the
-    traceback; else the first.
+    It is the one that broke the tests or changed since they passed, else the one that raised, else
+    the most suspicious; of a test, which has none, the one in the traceback; else the first.
     """
+    if change := breaking_of(row, fault):
+        is_proven = bool(change["tests"])
+        label = "the breaking change" if is_proven else "changed since the tests passed"
+        return int(change["first_line"]), label
     first, last, error = row["start_line"], row["end_line"], fault["error"]
     if error["file"] == row["file"] and first <= error["line"] <= last:
         return int(error["line"]), "the failing line"

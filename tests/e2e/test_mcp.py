@@ -99,7 +99,7 @@ def test_bad_arguments_are_told_and_the_server_goes_on(project: Project) -> None
 
     talk(project, ask)
 
-    assert "names 0 suspects" in said[0]
+    assert "names no suspect" in said[0]
 
 
 def test_question_that_is_cancelled_leaves_the_server_at_work(project: Project) -> None:

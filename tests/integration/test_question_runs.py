@@ -145,7 +145,7 @@ def test_test_is_run_as_the_files_are_now(project: Project, questions: Questions
 
 
 BAD = {
-    "a place that is none": (("why", "nothing"), "names 0 suspects"),
+    "a place that is none": (("why", "nothing"), "names no suspect"),
     "a file outside": (("try", "../x.py", "a", "b"), "lies outside the project"),
     "a text that is not there": (("try", "shop.py", "nowhere", "b"), "stands 0 times"),
     "no expression": (("evaluate", "shop.py", 5, "x ="), "is no expression"),

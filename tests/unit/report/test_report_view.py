@@ -9,7 +9,7 @@ import pytest
 
 from pytest_bayesloc.report.html import BOTTOM, LABEL_GAP, TOP, belief_chart
 from pytest_bayesloc.report.text import percent
-from pytest_bayesloc.report.view import MAX_SHOWN, faults_of, sources_of
+from pytest_bayesloc.report.view import MAX_SHOWN, faults_of, hot_line, sources_of
 from pytest_bayesloc.report.words import (
     all_flaky_words,
     flaky_words,
@@ -93,6 +93,22 @@ def test_the_line_to_look_at_is_else_the_most_suspicious_one(
 
     assert snippet is not None
     assert snippet[:2] == (2, "return a - b")
+
+
+@pytest.mark.parametrize(
+    ("tests", "label"),
+    [(["test_calc.py::test_add"], "the breaking change"), ([], "changed since the tests passed")],
+)
+def test_every_reader_is_led_to_the_line_that_changed(
+    document: dict[str, Any], read_source: ReadSource, tests: list[str], label: str
+) -> None:
+    fault = document["faults"][0]
+    first, second = fault["ranking"][:2]
+    fault["breaking_changes"] = [{"location": first, "first_line": 1, "tests": tests, "diff": ""}]
+
+    assert hot_line(first, fault) == (1, label)
+    assert hot_line(second, fault)[1] != label
+    assert ("read calc.py:1", "") in list(faults_of(document, read_source)[0].next_steps)
 
 
 @pytest.mark.parametrize("lacking", ["location", "values"])
