@@ -63,6 +63,17 @@ def with_texts(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401
     return value
 
 
+def count(n: int, noun: str) -> str:
+    """Return ``1 test`` or ``2 tests``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return the first ``most`` names, and how many more there are: ``a, b, c and 2 more``."""
+    n_more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {n_more} more" if n_more > 0 else "")
+
+
 def common_ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
     """Return how many equal items two texts, or lists of lines, begin with and end with."""
     start = _n_common(one, other)

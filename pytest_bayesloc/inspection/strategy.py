@@ -14,6 +14,7 @@ from pytest_bayesloc.domain.evidence import Evidence, Outcome
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
+from pytest_bayesloc.domain.texts import count
 from pytest_bayesloc.ranking.belief import TIE, Belief
 from pytest_bayesloc.ranking.case import Case
 
@@ -219,5 +220,5 @@ def stop_reason(
     if spent_s >= limits.budget_s:
         return f"budget of {limits.budget_s:g} s spent"
     if limits.n_inspections is not None and n_made >= limits.n_inspections:
-        return f"{n_made} inspection{'' if n_made == 1 else 's'} made"
+        return f"{count(n_made, 'inspection')} made"
     return None

@@ -143,7 +143,7 @@ class Adviser:
         lines = _step_back(loop, advice.record, symptom, untried)
         if loop.kind == LoopKind.ALTERNATION.value:
             lines[:0] = _both_sides(advice.record, self._ledger.fates(advice.bug))
-        return replace(loop, messages=_messages(loop, symptom, [*lines, *opinion]))
+        return replace(loop, messages=loop_messages(loop, symptom, [*lines, *opinion]))
 
 
 def keep_feedback(
@@ -223,7 +223,7 @@ def _step_back(
     ]
 
 
-def _messages(loop: LoopWarning, symptom: Symptom, answers: Sequence[str]) -> tuple[str, ...]:
+def loop_messages(loop: LoopWarning, symptom: Symptom, answers: Sequence[str]) -> tuple[str, ...]:
     """Describe the loop; where it was told before, in one line, with more answers each time."""
     happens = _HAPPENS[LoopKind(loop.kind)].format(n=loop.n, since=loop.since, period=loop.period)
     head = f"step back: {happens}"

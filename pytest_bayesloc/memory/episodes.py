@@ -25,7 +25,7 @@ from pytest_bayesloc.domain.bug import (
     clipped,
     is_contradicted,
 )
-from pytest_bayesloc.domain.texts import text_digest
+from pytest_bayesloc.domain.texts import count, listed, text_digest
 from pytest_bayesloc.memory.feedback import judge_advice, judge_verdicts
 from pytest_bayesloc.memory.ledger import FAILING, GONE, PASSING, WEAKENED, Ledger
 from pytest_bayesloc.memory.sightings import PassingSighting, name_of_test
@@ -33,7 +33,6 @@ from pytest_bayesloc.memory.symptoms import short_name
 
 UNSEEN_AFTER = timedelta(days=30)
 N_TOP = 5  # suspects that an edit should hit
-N_NAMED = 3  # functions of an edit
 FORGOTTEN = -1  # the bug of groups that a person wants to be ignored
 
 
@@ -168,11 +167,7 @@ class Episodes:
         self._ledger.add_trial(bug, trial, self._run.id)
         message = f"bug {record.id}: trial {trial.number} failed{withdrawn}"
         if fixed and new:
-            message = (
-                f"bug {record.id} was moved by trial {trial.number}, which is no fix: "
-                f"{', '.join(fixed)} passes, and {', '.join(new)} fails since the same edit"
-                f"{withdrawn}"
-            )
+            message = f"{moved_words(record.id, trial.number, fixed, new)}{withdrawn}"
         record = replace(record, trials=(*record.trials, trial))
         return Advice(bug=bug, kind="tried", record=record, message=message)
 
@@ -272,14 +267,25 @@ class Episodes:
         judge_advice(self._ledger, bug, fixed)
         if fixed:
             judge_verdicts(self._ledger, bug, fixed)
-        n = len(record.trials)
-        after = f" after {n} failed trial{'s' * (n != 1)}" if n else ""
-        where = f": {cause}" if cause else ", by something that is not known"
-        message = f"bug {record.id} is fixed{after}{where}"
-        message += f"; {trial.lesson}" if trial.lesson else ""
+        message = fixed_words(record.id, len(record.trials), cause, trial.lesson)
         message += self._withdrawn(fixed, "the fix changed it")
         record = replace(record, trials=(*record.trials, trial))
         return Advice(bug=bug, kind="resolved", record=record, message=message)
+
+
+def moved_words(bug: str, trial: int, fixed: Sequence[str], new: Sequence[str]) -> str:
+    """Return that a trial made some tests pass and others fail."""
+    return (
+        f"bug {bug} was moved by trial {trial}, which is no fix: "
+        f"{', '.join(fixed)} passes, and {', '.join(new)} fails since the same edit"
+    )
+
+
+def fixed_words(bug: str, n_failed: int, cause: str, lesson: str) -> str:
+    """Return after how many failed trials a bug is fixed, where, and what is learned of it."""
+    after = f" after {count(n_failed, 'failed trial')}" if n_failed else ""
+    where = f": {cause}" if cause else ", by something that is not known"
+    return f"bug {bug} is fixed{after}{where}" + (f"; {lesson}" if lesson else "")
 
 
 def _ended(bug: int, record: BugRecord, kind: str, end: str) -> Advice:
@@ -337,7 +343,7 @@ def fixing_trial(run: Run, record: BugRecord, edit: CodeEdit) -> DebugTrial:
     """Say what was changed to fix the bug of ``record``, and the kind of mistake that it was."""
     what = _named(edit.functions) or "something that is not known"
     n_tried = len(record.trials)
-    before = f" after {n_tried} failed attempt{'s' * (n_tried != 1)}" if n_tried else ""
+    before = f" after {count(n_tried, 'failed attempt')}" if n_tried else ""
     place = f"the test code {what}" if edit.in_tests else what
     return DebugTrial(
         number=n_tried + 1,
@@ -381,6 +387,4 @@ def core_of(diff: str) -> str:
 
 
 def _named(functions: Sequence[str]) -> str:
-    rest = len(functions) - N_NAMED
-    named = ", ".join(short_name(function) for function in functions[:N_NAMED])
-    return f"{named} and {rest} more" if rest > 0 else named
+    return listed([*map(short_name, functions)])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ExecutionError, StoreError
 from pytest_bayesloc.domain.inspection import Verdict
+from pytest_bayesloc.domain.texts import listed
 from pytest_bayesloc.history.git import (
     MAX_SUBJECT,
     Bisection,
@@ -48,7 +49,6 @@ MAX_COMMITS = 20_000  # 15 steps back, and 14 to halve
 MAX_FAILING = 10
 SHARE = 0.5  # of the time left: the user asked for the commit
 LEAST_S = 1.0  # tests can't be started in less
-N_NAMED = 3
 PASS, FAIL, SILENT = Verdict.PASS.value, Verdict.FAIL.value, ""
 # A test that ends so on an older commit misses what came later: it says nothing of the bug.
 MISSING = ("ImportError", "ModuleNotFoundError")
@@ -246,7 +246,7 @@ def _above_packages(folder: Path) -> Path:
 
 def words_of(commits: Sequence[Commit], search: Bisection, tests: Sequence[str]) -> str:
     """Return what a search found among ``commits``, newest first, for a person."""
-    named = tests[0] if len(tests) == 1 else f"{tests[0]} and {len(tests) - 1} more"
+    named = listed(tests, 1)
     if not commits:
         return f"git knows no commits here: the one that broke {named} is not searched."
     steps = f"{search.n_tried} of {len(commits)} commits tried"
@@ -276,8 +276,7 @@ def _culprit(commits: Sequence[Commit], young: int, old: int, named: str) -> str
 def _without_code(files: Sequence[str]) -> str:
     if not files:
         return "Git sees no change: a file that is ignored, or not added, may be the cause."
-    more = f" and {len(files) - N_NAMED} more" if len(files) > N_NAMED else ""
-    return f"No Python code changed that is still there: {', '.join(files[:N_NAMED])}{more}."
+    return f"No Python code changed that is still there: {listed(files)}."
 
 
 def _named(commit: Commit) -> str:

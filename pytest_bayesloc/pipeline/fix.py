@@ -307,7 +307,7 @@ class FixStage:
                 self.context.fixes.append((_fix(number, candidate), candidate))
         is_repaired = any(f.evidence.outcome in REPAIRING_EDITS for f in case.inspections)
         if not found and not is_repaired:  # an edit of theirs is shown, too
-            self.context.note(_nothing_found(number, result))
+            self.context.note(nothing_found(number, result))
         self.context.n_rejected += len(result.rejected)
         if result.is_out_of_time:
             self.context.note(
@@ -339,7 +339,7 @@ def _hints(case: Case, result: Search) -> list[Candidate]:
     ]
 
 
-def _nothing_found(number: int, result: Search) -> str:
+def nothing_found(number: int, result: Search) -> str:
     """Tell of a search that found no fix what it tried, what came nearest, and what to do next."""
     changes = "1 change was" if result.n_tried == 1 else f"{result.n_tried} changes were"
     text = f"No fix of fault {number} was found: {changes} tried in {result.seconds:.0f} s"

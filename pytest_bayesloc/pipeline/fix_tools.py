@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.domain.errors import FixError, StoreError, ToolError
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.own_files import is_trusted, user_folder
+from pytest_bayesloc.domain.texts import listed
 from pytest_bayesloc.fixes.apply import (
     Journal,
     changed_bytes,
@@ -235,7 +236,6 @@ def _read(
 
 # -- fixes that are shown: patches beside the project, and files that are written on request
 
-N_NAMED = 3  # files in a line
 YES, QUIT = {"y", "yes"}, {"q", "quit"}
 
 
@@ -333,9 +333,8 @@ def announce_refusals(context: Context, likely: Iterable[str]) -> None:
         if is_code and (why := _why_not_written(context, file)):
             files.setdefault(why, []).append(file)
     for why, paths in files.items():
-        more = f" and {len(paths) - N_NAMED} more" if len(paths) > N_NAMED else ""
         context.announce(
-            f"A fix of {', '.join(paths[:N_NAMED])}{more} will be shown, not applied: {why}. "
+            f"A fix of {listed(paths)} will be shown, not applied: {why}. "
             "Commit first, or give --bayesloc-allow-dirty. (fix-refused)"
         )
 

@@ -16,6 +16,7 @@ import pytest
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.redaction import REDACTED
+from pytest_bayesloc.domain.texts import count
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.options.option import LOOP, RECORD
 from pytest_bayesloc.options.readers import offered_formats
@@ -26,7 +27,7 @@ from pytest_bayesloc.report.document import Document, ReadSource, SessionEntry, 
 from pytest_bayesloc.report.encoding import Result, dumps, encode, verdict_line
 from pytest_bayesloc.report.memory import advice_lines, memory_entry
 from pytest_bayesloc.report.terminal import answer
-from pytest_bayesloc.report.text import Line, count
+from pytest_bayesloc.report.text import Line
 from pytest_bayesloc.report.view import N_SOURCES
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ExecutionError, StoreError
+from pytest_bayesloc.domain.texts import listed
 from pytest_bayesloc.history.runs import PastRuns
 from pytest_bayesloc.options.option import AUTO
 from pytest_bayesloc.pipeline.context import FOLDER, own_folder
 from pytest_bayesloc.spectrum.cache_store import UNREADABLE
-from pytest_bayesloc.spectrum.run_record import list_tests
 from pytest_bayesloc.spectrum.tracer import TRACED
 from pytest_bayesloc.spectrum.validity import written_ns
 
@@ -43,7 +43,7 @@ def complete_spectra(context: Context, *, may_run: bool) -> None:
     spoilt = recorded.spoilt_tests()
     if spoilt:
         recorded.partial.append(
-            f"{list_tests(spoilt)} set a trace function: what was executed then is not known"
+            f"{listed(spoilt)} set a trace function: what was executed then is not known"
         )
     if context.settings.collect != "never":
         outcomes = cache.outcomes()
@@ -56,7 +56,7 @@ def complete_spectra(context: Context, *, may_run: bool) -> None:
             _trace(context, [*failing[:N_FAILING], *_passing(recorded, failing)])
         still = _untraced(recorded, outcomes)
         if still:
-            recorded.partial.append(f"It is not known what {list_tests(still)} executed")
+            recorded.partial.append(f"It is not known what {listed(still)} executed")
     cache.recall(recorded)
 
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from pytest_bayesloc.domain.texts import count
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.text import (
     clip,
-    count,
     fenced,
     one_line,
     percent,

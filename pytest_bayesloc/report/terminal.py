@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock
+from pytest_bayesloc.domain.texts import count
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.text import (
     HEAD,
     WARNING,
     Line,
     columns,
-    count,
     fit,
     one_line,
     padded,

@@ -77,11 +77,6 @@ def seconds(value: float) -> str:
     return f"{minutes} min {rest} s"
 
 
-def count(n: int, noun: str) -> str:
-    """Return ``1 test`` or ``2 tests``."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
 def visible(text: str) -> str:
     """Return ``text`` with unsafe characters spelled out: an escape character as its number."""
     return _UNSAFE.sub(_spell, text)

@@ -15,9 +15,10 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.cause import ENVIRONMENT
 from pytest_bayesloc.domain.fixing import FIX
+from pytest_bayesloc.domain.texts import count, listed
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.memory import brief_lines
-from pytest_bayesloc.report.text import count, one_line, percent, tests_to_run
+from pytest_bayesloc.report.text import one_line, percent, tests_to_run
 from pytest_bayesloc.report.words import (
     flaky_words,
     headline,
@@ -38,7 +39,6 @@ Source: TypeAlias = tuple[Document, "tuple[SourceLine, ...] | None"]
 N_SOURCES = 5
 N_LISTED = 10
 N_TO_RUN = 3  # tests in a command to copy
-N_DATA = 3  # data files that are named of a fault
 N_REASONS = 3
 N_FLAKY = 3
 N_AROUND = 3  # lines before and after the one to look at
@@ -182,9 +182,7 @@ class FaultView:
     @property
     def changed_data(self) -> str:
         """The first data files that changed, on one line, and how many more there are."""
-        files = self.entry["changed_data"]
-        more = f" and {len(files) - N_DATA} more" if len(files) > N_DATA else ""
-        return ", ".join(map(one_line, files[:N_DATA])) + more
+        return listed([*map(one_line, self.entry["changed_data"])])
 
     @property
     def spoiled(self) -> list[tuple[str, str]]:

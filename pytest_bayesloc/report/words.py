@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK, UNDO
 from pytest_bayesloc.domain.location import DATA, MODULE
-from pytest_bayesloc.domain.texts import common_ends
+from pytest_bayesloc.domain.texts import common_ends, count, listed
 from pytest_bayesloc.report.document import N_REACHED, Document
-from pytest_bayesloc.report.text import count, one_line, percent, ratio, score
+from pytest_bayesloc.report.text import one_line, percent, ratio, score
 
 #: File, first line and qualified name: they tell one place from another.
 Key: TypeAlias = tuple[str, int, str]
@@ -34,7 +34,7 @@ MISSING = "not there"
 ARROW = " -> "
 RESULT = "return"
 N_VALUES = 5  # with the answer
-N_NAMED = 3  # tests or functions in one sentence
+MAX_WRITERS = 3  # functions in one sentence
 TREATS = "It may treat the symptom rather than the cause."
 LOSES = "It loses what the change was to do."
 # The constants speak of a language model; a rule of ours may have decided as well.
@@ -233,13 +233,11 @@ def headline(error: Document) -> str:
 def spoiled_words(spoiled: Document) -> str:
     """Return which earlier tests make a test fail, and by which state that they leave."""
     earlier = [node_id.rpartition("::")[2] for node_id in spoiled["after"]]
-    some, n_more = ", ".join(earlier[:N_NAMED]), len(earlier) - N_NAMED
-    after = f"{some} and {n_more} more" if n_more > 0 else some
     matter = " matters" if len(earlier) == 1 else " matter"
     if not spoiled["is_smallest"]:
         matter = ", not narrowed down further: the time was up"
     text = (
-        f"{spoiled['test'].rpartition('::')[2]} passes alone and fails after {after} "
+        f"{spoiled['test'].rpartition('::')[2]} passes alone and fails after {listed(earlier)} "
         f"({len(earlier)} of {count(spoiled['n_earlier'], 'earlier test')}{matter})"
     )
     if spoiled["state"]:
@@ -287,7 +285,7 @@ def _changed_words(changed: Document) -> str:
     writers = [
         f"{writer['file']}:{writer['line']} {writer['qualname']}" for writer in changed["writers"]
     ]
-    written = f", written by {' and '.join(writers[:N_NAMED])}" if writers else ""
+    written = f", written by {' and '.join(writers[:MAX_WRITERS])}" if writers else ""
     return f"{changed['name']} changed{written}"
 
 

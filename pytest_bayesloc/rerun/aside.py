@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import MsgspecError, convert
 
+from pytest_bayesloc.domain.texts import listed
 from pytest_bayesloc.rerun.fence import REMOVE, WRITE, descends
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 MAX_BYTES = 64 << 20  # that are kept of one request's files
 MAX_ENTRIES = 2000
@@ -401,15 +402,18 @@ def _recover(folder: Path, note: Callable[[str], None]) -> None:
             note(f"{missing[0]} could not be put back: its copy is in {folder}. (put-back)")
             return
         if done:
-            named = ", ".join(sorted(done)[:3])
-            more = f" and {len(done) - 3} more" if len(done) > 3 else ""
-            note(
-                f"An earlier run was ended while it re-ran tests: {named}{more} "
-                "is as before that again. (put-back)"
-            )
+            note(put_back_words(sorted(done)))
     elif _is_alive(int(folder.name.partition("-")[0])):
         return
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def put_back_words(files: Sequence[str]) -> str:
+    """Return which files an earlier run left changed, and that they are as they were."""
+    return (
+        f"An earlier run was ended while it re-ran tests: {listed(files)} "
+        "is as before that again. (put-back)"
+    )
 
 
 def _is_alive(pid: int) -> bool:

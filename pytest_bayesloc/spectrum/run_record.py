@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict
 from pytest_bayesloc.spectrum.failures import RawFailure  # noqa: TC001 - a shard is checked by it
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     Row = array[int]
     Rows = dict[str, list[Row]]
@@ -93,7 +93,6 @@ class Payload(TypedDict):
     files: list[str]
 
 
-N_NAMED = 10  # tests that a message names at most
 MAX_ROWS = 1 << 30  # bytes
 START_UP = 0  # the window of the code that conftest files execute as they are loaded
 
@@ -286,12 +285,6 @@ class RunRecord:
         self.collector = payload["collector"] or self.collector
         self.files = sorted({*self.files, *payload["files"]})
         self.partial.extend(note for note in payload["partial"] if note not in self.partial)
-
-
-def list_tests(node_ids: Sequence[str]) -> str:
-    """List tests for a message."""
-    some, n_more = ", ".join(node_ids[:N_NAMED]), len(node_ids) - N_NAMED
-    return f"{some} and {n_more} more" if n_more > 0 else some
 
 
 # -- for the cache

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_bayesloc.domain.texts import listed
 from pytest_bayesloc.spectrum.cache import SpectrumCache
 from pytest_bayesloc.spectrum.coverage_py import CoverageCollector, texts
 from pytest_bayesloc.spectrum.monitoring import MonitoringCollector
 from pytest_bayesloc.spectrum.recorder import Recorder
-from pytest_bayesloc.spectrum.run_record import list_tests
 from pytest_bayesloc.spectrum.sources import TEST_DIRECTORIES, SourceFilter, Sources
 from pytest_bayesloc.spectrum.validity import file_name
 
@@ -255,6 +255,6 @@ class Controller:
         recorded = self._recorder.recorded
         missing = sorted(recorded.verdicts.keys() - recorded.windows_of.keys())
         if self._has_lost and missing:
-            recorded.partial.append(f"What {list_tests(missing)} executed was lost with it")
+            recorded.partial.append(f"What {listed(missing)} executed was lost with it")
         recorded.verdicts = dict(sorted(recorded.verdicts.items()))
         recorded.failures = dict(sorted(recorded.failures.items()))

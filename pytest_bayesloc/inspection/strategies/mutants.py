@@ -19,6 +19,7 @@ from pytest_bayesloc.domain.inspection import (
 )
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import tree_of
+from pytest_bayesloc.domain.texts import count
 from pytest_bayesloc.fixes.check import N_TELLING
 from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.fixes.soundness import doubt, emptied, meaningless
@@ -171,7 +172,8 @@ class Mutants(InspectionStrategy):
         if not tried.trials:
             return ()
         outcome = judge([trial.effect for trial in tried.trials])
-        evidence = weigh(case.model, outcome, target, source=KIND, why=_why(case, tried, outcome))
+        why = describe_trials(case, tried, outcome)
+        evidence = weigh(case.model, outcome, target, source=KIND, why=why)
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
 
 
@@ -312,7 +314,8 @@ def others(case: Case, tests: Collection[str]) -> str:
     return ", and nothing else breaks" if set(tests).difference(case.failing) else ""
 
 
-def _why(case: Case, tried: Trials, outcome: InspectionOutcome) -> str:
+def describe_trials(case: Case, tried: Trials, outcome: InspectionOutcome) -> str:
+    """Return the outcome of small edits in a sentence."""
     n, who = len(tried.trials), who_passes(case, tried.tests)
     words = tried.best.words if tried.best is not None else ""
     if outcome is InspectionOutcome.EDIT_REPAIRS:
@@ -321,4 +324,4 @@ def _why(case: Case, tried: Trials, outcome: InspectionOutcome) -> str:
         return f"{who} with one small edit, but others break ({words})"
     if outcome is InspectionOutcome.NO_EDIT_REPAIRS:
         return f"none of {n} small edits makes the failing tests pass"
-    return f"{n} small edit{'' if n == 1 else 's'} tried: too few ended to say anything"
+    return f"{count(n, 'small edit')} tried: too few ended to say anything"

@@ -81,7 +81,7 @@ class Returns(InspectionStrategy):
         if not tried.trials:
             return ()
         outcome = judge([trial.effect for trial in tried.trials])
-        why = _why(tried, outcome, who)
+        why = describe_returns(tried, outcome, who)
         evidence = weigh(case.model, outcome, target, source=RETURNS, why=why)
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
 
@@ -194,7 +194,8 @@ def _try(
     return effect, is_placed
 
 
-def _why(tried: Trials, outcome: InspectionOutcome, who: str) -> str:
+def describe_returns(tried: Trials, outcome: InspectionOutcome, who: str) -> str:
+    """Return the outcome of other results in a sentence; ``who`` passes with the last."""
     if outcome is InspectionOutcome.RETURN_REPAIRS:
         return f"{who} if it returns {tried.trials[-1].words}"
     if outcome is InspectionOutcome.NO_RETURN_REPAIRS:

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording, Value
+from pytest_bayesloc.domain.texts import count
 
 RESULT = "_bayesloc_result"
 MIN_SUPPORT = 3
@@ -296,8 +297,7 @@ def summary(values: Sequence[Value], n_shown: int = 3) -> str:
     if lengths:
         low, high = min(lengths), max(lengths)
         parts.append(f"length {low}" if low == high else f"length {low} to {high}")
-    n_calls = len(values)
-    return f"{', '.join(parts)} ({n_calls} call{'' if n_calls == 1 else 's'})"
+    return f"{', '.join(parts)} ({count(len(values), 'call')})"
 
 
 def seen_values(

@@ -175,9 +175,9 @@ def noted_handlers(
         is_of_test = origin is None or origin.location.is_test
         if is_of_test or catch in ordinary or not _is_compared(catch, spectrum, compared):
             continue
-        caught.setdefault(catch.location, _caught_words(error))
+        caught.setdefault(catch.location, caught_words(error))
         if origin is not None and origin.is_function:
-            raised.setdefault(origin.location, _raised_words(error, catch.location))
+            raised.setdefault(origin.location, raised_words(error, catch.location))
     told = [
         *((w, StaticOutcome.SWALLOWED_HERE, why) for w, why in caught.items()),
         *((w, StaticOutcome.RAISED_AND_SWALLOWED, y) for w, y in raised.items() if w not in caught),
@@ -195,12 +195,14 @@ def _is_compared(catch: Catch, spectrum: Spectrum, compared: int) -> bool:
     return bool(spectrum.executed.get(catch.location, 0) & compared)
 
 
-def _caught_words(error: HandledError) -> str:
+def caught_words(error: HandledError) -> str:
+    """Return what a function caught, and where."""
     times = f", {error.n} times" if error.n > 1 else ""
     return f"caught {_told(error)} in line {error.handler.line} and went on{times}, {NO_PASSING}"
 
 
-def _raised_words(error: HandledError, handler: Location) -> str:
+def raised_words(error: HandledError, handler: Location) -> str:
+    """Return what a function raised, and who caught it."""
     line = error.raised.line
     return f"raised {_told(error)} in line {line}, which {handler.qualname} caught, {NO_PASSING}"
 

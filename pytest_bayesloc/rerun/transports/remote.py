@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
-from pytest_bayesloc.domain.texts import digest_of
+from pytest_bayesloc.domain.texts import digest_of, listed
 from pytest_bayesloc.rerun.command import BOOT_BEFORE, NOT_INHERITED
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE
 from pytest_bayesloc.rerun.transports.local import ServerProcess, may_fork
@@ -31,7 +31,6 @@ LEAST_PYTHON = (3, 10)
 #: The plugin as a module: whether it is installed there, and in which version, does not matter.
 OURS = ("-p", "no:bayesloc", "-p", "pytest_bayesloc.plugin")
 KEPT = ("PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE")
-N_NAMED = 5
 
 
 def opening(
@@ -66,11 +65,9 @@ def check_tree(name: str, rootdir: Path, workspaces: Workspaces, found: Mapping[
     if not differ:
         return
     missing = sum(not found[file] for file in differ)
-    named = ", ".join(sorted(differ)[:N_NAMED])
-    more = f" and {len(differ) - N_NAMED} more" if len(differ) > N_NAMED else ""
     folder = workspaces.there(str(rootdir))
     raise ExecutionError(
-        f"The files in {folder} of {name} are not those here: {named}{more} "
+        f"The files in {folder} of {name} are not those here: {listed(sorted(differ))} "
         f"({len(differ)} of {len(found)} differ, {missing} of them are missing there). No "
         "tests are run again there: bring that folder to the state of this one, for example by "
         "rsync.",

@@ -272,8 +272,7 @@ def data_fault() -> Fault:
     )
 
 
-@pytest.fixture
-def result() -> Result:
+def two_faults() -> Result:
     faults = (code_fault(), data_fault())
     return Result(
         session=SessionEntry(
@@ -297,6 +296,11 @@ def result() -> Result:
         faults=faults,
         edges=((TOTAL, ADD, 2), (TEST_ADD, ADD, 1)),
     )
+
+
+@pytest.fixture
+def result() -> Result:
+    return two_faults()
 
 
 @pytest.fixture
