@@ -56,7 +56,7 @@ def _called_by_others(qualname: str, own_file: Iterable[Unit]) -> Cause | None:
             return Cause(
                 kind=CauseKind.NEVER_AWAITED,
                 text=f"{qualname} ({where.file}:{where.start_line}) is a coroutine function, and "
-                "what calls it does not await it",
+                "its caller does not await it",
                 advice="make it a plain function, or one that is awaited (asyncSetUp)",
                 location=where,
                 line=where.start_line,

@@ -302,7 +302,7 @@ class ConditionSearch:
         inner = (readers[:-n] for n in (1, 2, 3) if len(readers) > n + 1)
         if not found and (several := next(filter(passes, inner), [])):
             found = minimal(several, passes)
-        seen, condition = "passes if one task after the other executes it", _tasks(slow, found)
+        seen, condition = "passes if tasks execute it one after another", _tasks(slow, found)
         made = Decided(kind=CauseKind.RACE, seen=seen, condition=condition, readers=found)
         return made if found else None
 
@@ -357,7 +357,7 @@ class ConditionSearch:
             return None
         for condition, words in (
             (("starting", LATE_S), f"threads start {LATE_S:g} s late"),
-            (("waiting", SHORTER), f"waits take {SHORTER:g} of their time"),
+            (("waiting", SHORTER), f"waits are {1 / SHORTER:g} times as short"),
         ):
             n_failed = self._n_failed(condition, N_AGREEING)
             if n_failed == N_AGREEING and self._passes(("waiting", LONGER)):
@@ -376,7 +376,7 @@ class ConditionSearch:
             file, _, first, name = reader
             delayed = ("delaying", (first, name, file))
             if self._often(delayed) and self._often(("delaying", (first, name, file, LONGER))):
-                seen, places = "fails nearly each time if this code takes longer", [reader]
+                seen, places = "fails nearly every time if this code takes longer", [reader]
                 kind = CauseKind.RACE
                 return Decided(kind=kind, seen=seen, condition=delayed, readers=places)
         return None
@@ -396,8 +396,8 @@ class ConditionSearch:
         if often < 3 or often - seldom < N_RACES / 3:  # by chance less than once in 100
             return None
         seen = (
-            f"fails in {often} of {N_RACES} runs in which threads are switched often, "
-            f"and in {seldom} of {N_RACES} in which they hardly are"
+            f"fails in {often} of {N_RACES} runs if threads switch often, "
+            f"and in {seldom} of {N_RACES} if they hardly do"
         )
         return Decided(kind=CauseKind.RACE, seen=seen, readers=self._in_threads)
 
@@ -506,7 +506,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     ),
     CauseKind.LISTING_ORDER: (
         "{} takes entries of a folder in the order that the file system gives",
-        "sort them",
+        "sort the entries",
     ),
     CauseKind.WORKING_DIRECTORY: (
         "{} looks for files relative to the working directory",
@@ -517,7 +517,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
         "remove it, and have the test write below tmp_path, or remove what it wrote at its end",
     ),
     CauseKind.VARIABLE: (
-        "{} reads a variable of the environment",
+        "{} reads an environment variable",
         "set it in the test: monkeypatch.setenv or monkeypatch.delenv",
     ),
     CauseKind.RANDOM: (
@@ -530,7 +530,7 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     ),
     CauseKind.RACE: (
         "{} is executed by several threads or tasks at once, which get into each other's way",
-        "guard what they share by a lock",
+        "protect what they share with a lock",
     ),
     CauseKind.LOCALE: (
         "{} depends on the locale or its encoding",
@@ -543,12 +543,12 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     CauseKind.CHANCE: ("its outcome changes from run to run", ""),
     TWIN: (
         "{} uses a file or port that two workers of pytest-xdist use at once",
-        "take a port that is free (port 0) and files below tmp_path, or mark the tests by "
-        "xdist_group and run them with --dist loadgroup",
+        "use a free port (port 0) and files below tmp_path, or mark the tests with xdist_group "
+        "and run them with --dist loadgroup",
     ),
     HASH: (
         "{} depends on hash(), which differs from process to process",
-        "use what stays the same, as of hashlib or zlib.crc32",
+        "use a hash that stays the same (hashlib, zlib.crc32)",
     ),
 }
 
@@ -571,8 +571,8 @@ def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
         line, name = read.line, read.name
         if name in {"self", "cls"}:
             name = location.qualname.rpartition(".")[0] or name
-        does = f"a race between tasks: {{}} reads {name} before an await and writes by it after "
-        does += f"(line {read.written}), and another task writes it meanwhile"
+        does = f"a race between tasks: {{}} reads {name} before an await and uses the old value "
+        does += f"after it (line {read.written}), while another task may write it"
         advice = "hold an asyncio.Lock from the read to the write, or read it again after the await"
     who = "the code" if location is None else f"{location.qualname} ({location.file}:{line})"
     if location is not None and location.qualname == MODULE:

@@ -219,7 +219,7 @@ class EnvironmentCauses:
         return self._cause(
             CauseKind.VERSION,
             f"{found.said} ({frame.file}:{frame.line})",
-            "write what this version has, or run the tests with the version that has it",
+            "use what this version has, or run the tests with the version that has it",
             frame,
             state=found.name,
         )
@@ -308,11 +308,10 @@ class EnvironmentCauses:
         where = failure.test_locations[0] if failure.test_locations else None
         if not plugin or where is None:
             return None
-        asks = f"fixture {found[1]}" if found else "async test"
+        asks = f"uses its fixture {found[1]}" if found else "is an async test"
         return Cause(
             kind=CauseKind.PACKAGE,
-            text=f"the package {plugin} is not installed ({where.file}:{where.start_line} has "
-            f"its {asks})",
+            text=f"the package {plugin} is not installed ({where.file}:{where.start_line} {asks})",
             advice=f"install {plugin}",
             location=where,
             line=where.start_line,
@@ -497,7 +496,7 @@ class EnvironmentCauses:
     def _service(self, reason: str, frame: Frame) -> Cause:
         return self._cause(
             CauseKind.SERVICE,
-            f"what {frame.file}:{frame.line} connects to does not answer: {reason}",
+            f"the service that {frame.file}:{frame.line} connects to does not answer: {reason}",
             "start that service, or have the test replace the connection",
             frame,
         )

@@ -82,7 +82,7 @@ class MockCauses:
                 return Cause(
                     kind=CauseKind.MOCK,
                     text=f"{test} patches {patch.target} ({unit.location.file}:{patch.line}), "
-                    f"and {file} has imported {patch.name} before: it calls the real one",
+                    f"and {file} imported {patch.name} before: it calls the real one",
                     advice=f"patch the name where it is used: {right}",
                     location=unit.location,
                     line=patch.line,
@@ -133,9 +133,9 @@ class MockCauses:
                 test, file = failure.node_id.rpartition("::")[2], code.location.file
                 return Cause(
                     kind=CauseKind.MOCK,
-                    text=f"{test} speaks of return_value.{attribute} of {patch.target}, and "
+                    text=f"{test} uses return_value.{attribute} of {patch.target}, and "
                     f"{code.location.qualname} ({file}:{line}) uses what `with` gives",
-                    advice=f"say return_value.__enter__.return_value.{attribute}",
+                    advice=f"use return_value.__enter__.return_value.{attribute}",
                     location=unit.location,
                     line=patch.line,
                     state=patch.target,
@@ -175,15 +175,18 @@ class MockCauses:
             said = f"{test} patches {found[1]}.{found[2]}, which does not exist"
             advice = "patch a name that the code has"
         elif found := _NOT_REAL.search(message):
-            said = f"{test} asks a mock for {found[1] or found[2]}, which the real object has not"
+            asked = found[1] or found[2]
+            said = f"{test} asks a mock for {asked}, which the real object does not have"
             advice = "name an attribute of the real object"
         elif _NO_COROUTINE.search(message):
-            said = f"{test} replaces a coroutine function by one whose result can't be awaited"
+            said = f"{test} replaces a coroutine function with one whose result can't be awaited"
             advice = "use mock.AsyncMock there"
         elif found := _MOCK.search(message) or _MOCK_TYPE.search(message):
             what = (found.re is _MOCK and found[1]) or "a mock"
-            said = f"{test} does not say what {what} gives: the code got a mock for a value"
-            advice = f"give {what} the value that the code expects (return_value), or use autospec"
+            said = f"{test} does not set what {what} returns: the code got a mock instead"
+            advice = (
+                f"set the value that the code expects of {what} (return_value), or use autospec"
+            )
         else:
             return None
         return Cause(

@@ -145,7 +145,7 @@ def polluted_at_import(
     return Cause(
         kind=CauseKind.POLLUTED,
         text=f"{_name(test)} fails where {file} is imported, which {does} {what} (line {line})",
-        advice=f"do it by monkeypatch in a fixture of {file}: pytest then puts it back",
+        advice=f"use monkeypatch in a fixture of {file}: pytest then restores it",
         location=None if source is None else source.module.location,
         line=line,
         after=(file,),
@@ -201,12 +201,12 @@ def _advice(name: str, polluter: str) -> str:
         return f"have each test get a {plain} of its own (a fixture of scope function), or a copy"
     for start, way in (("os.environ", "setenv"), ("the working directory", "chdir")):
         if plain.startswith(start):
-            return f"do it by monkeypatch.{way} in {polluter}: pytest then puts it back"
+            return f"use monkeypatch.{way} in {polluter}: pytest then restores it"
     if plain == FILES:
         return f"have {polluter} write below tmp_path, or remove what it wrote"
     if " " in plain:
-        return f"put it back at the end of {polluter}, in the tear-down of a fixture"
-    return f"change it by monkeypatch in {polluter}, or put it back in the tear-down of a fixture"
+        return f"restore it at the end of {polluter}, in the tear-down of a fixture"
+    return f"change it with monkeypatch in {polluter}, or restore it in the tear-down of a fixture"
 
 
 def _line(unit: Unit, name: str, found: SpoiledTest) -> int:

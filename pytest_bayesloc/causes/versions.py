@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.texts import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.location import Location
-
-MAX_NAMED = 3  # packages
 
 _NO_ATTRIBUTE = re.compile(
     r"(?:module '([\w.]+)'|(?:type object )?'([\w.]+)'(?: object)?) has no attribute '(\w+)'"
@@ -119,16 +118,18 @@ def other_version(message: str, line: str) -> Version | None:
             return Version(keyword, f"{called} takes no {keyword}= since {version}")
     for part, (name, version) in REFUSED.items():
         if part in message:
-            return Version(name, f"{name} is refused since Python {version}")
+            return Version(name, f"Python {version} and later refuse {name}")
     return None
 
 
 def _of_name(name: str) -> Version | None:
     running = ".".join(map(str, sys.version_info[:2]))
     if version := REMOVED.get(name):
-        return Version(name, f"{name} is gone since Python {version}, and this is {running}")
+        return Version(
+            name, f"{name} was removed in Python {version}, and this is Python {running}"
+        )
     if version := ADDED.get(name):
-        return Version(name, f"{name} needs Python {version}, and this is {running}")
+        return Version(name, f"{name} needs Python {version}, and this is Python {running}")
     return None
 
 
@@ -159,13 +160,13 @@ def packages_changed(
     ]
     if not concerned:
         return None
-    versions = (f"{n} changed from {changed[n][0]} to {changed[n][1]}" for n in concerned)
+    versions = [f"{n} changed from {changed[n][0]} to {changed[n][1]}" for n in concerned]
     first = concerned[0]
     return Cause(
         kind=CauseKind.VERSION,
-        text=f"{', '.join([*versions][:MAX_NAMED])} since the tests last passed "
-        f"({passed:%d %B %Y}), and no code did",
-        advice=f"run the tests with {first} {changed[first][0]} once more; if they pass, pin it, "
+        text=f"{listed(versions)} since the tests last passed "
+        f"({passed.day} {passed:%B %Y}), and no code did",
+        advice=f"run the tests with {first} {changed[first][0]} again; if they pass, pin it, "
         "or adapt the code",
         location=location,
         line=0 if location is None else location.start_line,

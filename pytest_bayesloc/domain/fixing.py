@@ -8,7 +8,7 @@ from enum import Enum
 #: What restores code as it was when the tests passed.
 TAKE_BACK = "take-back"
 #: Begins the words of a change that is undone to the line.
-UNDO = "putting back"
+UNDO = "undoing"
 RETIRED_AFTER = 10  # bugs
 RETIRED_BELOW = 0.2
 FIX = "fix"  # the source of the evidence that a verified fix is

@@ -68,6 +68,11 @@ def count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def all_of(n: int, noun: str) -> str:
+    """Return ``both tests`` or ``all 3 tests``."""
+    return f"both {noun}s" if n == 2 else f"all {n} {noun}s"
+
+
 def listed(names: Sequence[str], most: int = 3) -> str:
     """Return the first ``most`` names, and how many more there are: ``a, b, c and 2 more``."""
     n_more = len(names) - most

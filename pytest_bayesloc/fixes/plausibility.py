@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import map_of, tree_of
+from pytest_bayesloc.domain.texts import count
 from pytest_bayesloc.fixes.check import (
     ADD_ENTRY,
     CHANGE,
@@ -219,10 +220,10 @@ def _words(checked: Checked, guesses: Sequence[Checked]) -> str:
     own = _meaning(checked)
     others = [guess for guess in guesses if _meaning(guess) != own]
     if not others:
-        return "hardly anybody makes the mistake that it undoes"
+        return "few people make the mistake that it would fix"
     n = len(set(map(_meaning, others)))
     first = brief(others[0].candidate.message, WIDTH)
-    return f"{n} other {'change passes' if n == 1 else 'changes pass'}, too: {first}"
+    return f"the tests pass with {count(n, 'other change')}, too: {first}"
 
 
 def _meaning(checked: Checked) -> str:

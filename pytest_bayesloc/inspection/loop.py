@@ -11,6 +11,7 @@ from pytest_bayesloc.domain.inspection import Finding, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.recording import Recording
+from pytest_bayesloc.domain.texts import all_of
 from pytest_bayesloc.inspection.reflection import innocents
 from pytest_bayesloc.inspection.strategy import (
     NOTHING_LEFT,
@@ -41,7 +42,14 @@ LEAST_MEASURED = 3  # inspections before their mean is believed
 TOO_WEAK = "no remaining inspection can change the top suspect"
 NOT_COMPARED = ": passing tests call the suspects too rarely to compare with"
 SEVERAL = "its tests fail for several reasons"
+NO_FURTHER = "not localized further"
 NOT_REACHED = ": patches don't reach child processes"
+
+
+def passed_again(n: int) -> str:
+    """Return that ``n`` failing tests, which are all, passed when run again."""
+    tests = all_of(n, "failing test") if n > 1 else "the failing test"
+    return f"{tests} passed when run again"
 
 
 class InspectionLoop:
@@ -90,8 +98,7 @@ class InspectionLoop:
             )
         elif not self._fails_again(case, budget):
             case.stop = (
-                f"{len(case.flaky)} of {len(case.flaky)} failing tests passed when run again: "
-                "flaky or dependent on order, not localized further"
+                f"{passed_again(len(case.flaky))}: flaky or dependent on order, {NO_FURTHER}"
             )
         else:
             self._open(case, budget)
@@ -120,7 +127,7 @@ class InspectionLoop:
             n_made=len(case.inspections),
         )
         if reason is None and not budget.left_s():
-            return f"its share of the budget of {self._limits.budget_s:g} s spent"
+            return f"its share of the budget of {self._limits.budget_s:g} s is spent"
         return reason
 
     def _fails_again(self, case: Case, budget: Budget) -> bool:

@@ -23,6 +23,7 @@ from pytest_bayesloc.domain.inspection import (
 )
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording
+from pytest_bayesloc.domain.texts import all_of
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.invariants import Invariant, broken
@@ -164,7 +165,7 @@ def describe(patch: InspectionPatch, fired: Sequence[int], reason: str) -> str:
     """Describe in one line what an inspection found."""
     if not fired:
         n = len(patch.checks)
-        what = f"all {n} conditions that held" if n != 1 else "a condition that held"
+        what = f"{all_of(n, 'condition')} that held" if n != 1 else "a condition that held"
         return f"{what} in passing calls also held in the failing test" if n else "it was executed"
     best = max(_listed(patch, fired), key=lambda c: (c.at_exit, c.support), default=None)
     told = "an assertion of the patch failed"

@@ -216,9 +216,9 @@ def stop_reason(
     """
     for where, p in belief.top(1):
         if is_proven and p >= limits.threshold:
-            return f"threshold {limits.threshold:g} reached by {where}"
+            return f"{where} reached the threshold of {limits.threshold:g}"
     if spent_s >= limits.budget_s:
-        return f"budget of {limits.budget_s:g} s spent"
+        return f"the budget of {limits.budget_s:g} s is spent"
     if limits.n_inspections is not None and n_made >= limits.n_inspections:
-        return f"{count(n_made, 'inspection')} made"
+        return f"{count(n_made, 'inspection')} made, as many as allowed"
     return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.advice import Advice, LoopWarning, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord, Run, Symptom, is_contradicted
-from pytest_bayesloc.domain.texts import words
+from pytest_bayesloc.domain.texts import listed, words
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.memory import feedback, retrieval
 from pytest_bayesloc.memory.ledger import FAILING, PASSING, Ledger
@@ -238,7 +238,7 @@ def loop_messages(loop: LoopWarning, symptom: Symptom, answers: Sequence[str]) -
 def _both_sides(record: BugRecord, fates: Mapping[str, str]) -> list[str]:
     """Name the tests and the edits of two states, of which each breaks what the other fixes."""
     failing, passing = (
-        ", ".join(sorted(node_id for node_id, found in fates.items() if found == fate))
+        listed(sorted(node_id for node_id, found in fates.items() if found == fate))
         for fate in (FAILING, PASSING)
     )
     if not failing or not passing:
@@ -246,5 +246,8 @@ def _both_sides(record: BugRecord, fates: Mapping[str, str]) -> list[str]:
     edits = [trial.strategy for trial in record.trials[-2:]]
     lines = [f"a change is needed with which both pass: {passing}; {failing}"]
     if len(edits) > 1:
-        lines += [f"{failing} fails after {edits[1]}", f"{passing} fails after {edits[0]}"]
+        lines += [
+            f"after {edits[1]}, this fails: {failing}",
+            f"after {edits[0]}, this fails: {passing}",
+        ]
     return lines

@@ -275,9 +275,11 @@ class Episodes:
 
 def moved_words(bug: str, trial: int, fixed: Sequence[str], new: Sequence[str]) -> str:
     """Return that a trial made some tests pass and others fail."""
+    passes = "passes" if len(fixed) == 1 else "pass"
+    fails = "fails" if len(new) == 1 else "fail"
     return (
         f"bug {bug} was moved by trial {trial}, which is no fix: "
-        f"{', '.join(fixed)} passes, and {', '.join(new)} fails since the same edit"
+        f"{listed(fixed)} {passes}, and {listed(new)} {fails} since the same edit"
     )
 
 

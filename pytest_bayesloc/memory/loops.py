@@ -15,6 +15,7 @@ from itertools import product, takewhile
 
 from pytest_bayesloc.domain.advice import LoopWarning
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial, Sighting, Symptom, TrialOutcome
+from pytest_bayesloc.domain.texts import all_of
 
 MAX_PERIOD = 5
 # Two in a row is an ordinary second try. Each is told as long as it lasts.
@@ -197,7 +198,7 @@ def _common(tries: Sequence[DebugTrial]) -> Iterator[str]:
     if len(kinds) == 1 and (kind := kinds.pop()):
         words.append(f"change {kind} only")
     if words:
-        yield f"all {len(tries)} tries {' and '.join(words)}"
+        yield f"{all_of(len(tries), 'attempt')} {' and '.join(words)}"
 
 
 def _refuted(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ExecutionError, StoreError
 from pytest_bayesloc.domain.inspection import Verdict
-from pytest_bayesloc.domain.texts import listed
+from pytest_bayesloc.domain.texts import count, listed
 from pytest_bayesloc.history.git import (
     MAX_SUBJECT,
     Bisection,
@@ -248,12 +248,12 @@ def words_of(commits: Sequence[Commit], search: Bisection, tests: Sequence[str])
     """Return what a search found among ``commits``, newest first, for a person."""
     named = listed(tests, 1)
     if not commits:
-        return f"git knows no commits here: the one that broke {named} is not searched."
-    steps = f"{search.n_tried} of {len(commits)} commits tried"
+        return f"git knows no commits here, so none that broke {named} can be found."
+    steps = f"{search.n_tried} of {count(len(commits), 'commit')} tried"
     if search.silent:
         steps += f", {len(search.silent)} of them could not run the tests"
     if search.passing is None:
-        return f"No commit was found on which {named} passes ({steps})."
+        return f"No commit was found on which {named} passed ({steps})."
     return f"{_culprit(commits, search.failing, search.passing, named)} ({steps})."
 
 
@@ -263,14 +263,17 @@ SHALLOW = "The clone is shallow: `git fetch --unshallow` gets older commits."
 
 
 def _culprit(commits: Sequence[Commit], young: int, old: int, named: str) -> str:
-    good = f"passes at {commits[old].name}"
+    passed = f"which passed at {commits[old].name}"
+    first = _named(commits[young]) if young >= 0 else "what is not committed"
     if old - young > 1:
-        first = _named(commits[young]) if young >= 0 else "what is not committed"
         last = _named(commits[old - 1])
-        return f"{named} was broken between {last} and {first}; it {good}. What changed is ranked"
+        return (
+            f"{named} passed at {commits[old].name}, and broke between {last} and {first}: "
+            "what changed there is ranked"
+        )
     if young < 0:
-        return f"{named} {good}, the last commit: it was broken by what is not committed"
-    return f"{_named(commits[young])} broke {named}, which {good}: its changes are ranked"
+        return f"What is not committed broke {named}, {passed}, the last commit"
+    return f"{first} broke {named}, {passed}: its changes are ranked"
 
 
 def _without_code(files: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from pytest_bayesloc.domain.evidence import (
 from pytest_bayesloc.domain.failure import Situation
 from pytest_bayesloc.domain.fixing import FIX
 from pytest_bayesloc.domain.standard_library import monotonic
+from pytest_bayesloc.domain.texts import count
 from pytest_bayesloc.fixes.candidates import (
     edits_after,
     inspected,
@@ -341,8 +342,8 @@ def _hints(case: Case, result: Search) -> list[Candidate]:
 
 def nothing_found(number: int, result: Search) -> str:
     """Tell of a search that found no fix what it tried, what came nearest, and what to do next."""
-    changes = "1 change was" if result.n_tried == 1 else f"{result.n_tried} changes were"
-    text = f"No fix of fault {number} was found: {changes} tried in {result.seconds:.0f} s"
+    tried = f"{count(result.n_tried, 'change')} tried in {result.seconds:.0f} s"
+    text = f"No fix of fault {number} was found: {tried}"
     if result.nearest is not None:
         near = result.nearest
         where = f"{near.candidate.file}:{near.candidate.line}"
@@ -350,7 +351,7 @@ def nothing_found(number: int, result: Search) -> str:
             f". The nearest, by {near.candidate.name} at {where}, makes {near.n_green} of "
             f"{result.n_failing} failing tests pass"
         )
-    return f"{text}. Read the first places; their reasons say what was seen. (no-fix)"
+    return f"{text}. Start at the first suspects: their reasons say what was seen. (no-fix)"
 
 
 def weigh_fixes(case: Case, result: Search) -> None:

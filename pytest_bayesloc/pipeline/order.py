@@ -31,6 +31,7 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.tasks import python_files
 from pytest_bayesloc.history.git import tracked_below
 from pytest_bayesloc.inspection.delta import minimal
+from pytest_bayesloc.inspection.loop import NO_FURTHER, passed_again
 from pytest_bayesloc.pipeline.execute import open_pool
 from pytest_bayesloc.rerun.conditions import ABSENT
 
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 MAX_TESTS = 3  # of a group that are explained: what spoils one mostly spoils the others
 #: Folders of tools, in which no test leaves anything.
 _NO_DATA = frozenset({".git", ".pytest_cache", "__pycache__", ".bayesloc", ".venv", "venv"})
-PASSED = "{0} of {0} failing tests passed when run again"
 
 
 def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
@@ -80,9 +80,9 @@ def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
     if found and not case.failing:
         case.cause = found[0][1]
     if not case.failing and case.spoiled:
-        case.stop = f"{PASSED.format(len(case.flaky))}: dependent on order"
+        case.stop = f"{passed_again(len(case.flaky))}: dependent on order"
     elif not case.failing and n_flaky == len(case.flaky):
-        case.stop = f"{PASSED.format(len(case.flaky))}: flaky, not localized further"
+        case.stop = f"{passed_again(len(case.flaky))}: flaky, {NO_FURTHER}"
 
 
 MAX_FILES = 6  # that pollute as they are imported, each of which takes a server

@@ -18,7 +18,7 @@ from pytest_bayesloc.domain.errors import EndpointError, StoreError
 from pytest_bayesloc.domain.evidence import REPAIRING_EDITS
 from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.domain.inspection import Rejected
-from pytest_bayesloc.domain.texts import text_digest
+from pytest_bayesloc.domain.texts import count, text_digest
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.memory.advice import Adviser, keep_feedback
@@ -442,4 +442,4 @@ def _helping(fault: Fault) -> list[str]:
 
 def _spared(rejected: Sequence[Rejected]) -> list[str]:
     n = sum(tried.n_spared for tried in rejected)
-    return [f"{n} patches that failed on this very code were not tried again"] if n else []
+    return [f"not tried again: {count(n, 'change')} that failed on this very code"] if n else []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock
-from pytest_bayesloc.domain.texts import count
+from pytest_bayesloc.domain.texts import count, listed
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.text import (
     HEAD,
@@ -121,9 +121,10 @@ def answer(
         lines += [Line("")] if is_inspected else []
     rest = [fault.headline for group in groups[extent.faults :] for fault in group]
     if rest:
-        lines.append(Line(f"and {len(rest)} more, in the report: {'; '.join(rest)}"))
+        more = count(len(rest), "more fault")
+        lines.append(Line(f"and {more}, in the report: {'; '.join(dict.fromkeys(rest))}"))
     if is_inspected:
-        lines += _ending(document, extent)
+        lines += _ending(document, extent, width)
     else:
         lines.append(Line("To inspect these suspects: pytest --bayesloc"))
     fitted = [line if line.is_whole else Line(fit(line.text, width), line.markup) for line in lines]
@@ -139,14 +140,16 @@ def _fault(
     """
     is_flaky = " is flaky" if fault.is_flaky else ""
     title = f"fault {fault.number}{is_flaky}: {fault.n_tests} failed with {fault.headline}"
-    top = [Line(title, {"bold": True, "red": True}), *_flags(fault, width)][:MAX_TOP]
+    top = [Line(title, {"bold": True, "red": True}), *_flags(fault, width)]
+    if len(top) > MAX_TOP:
+        top[MAX_TOP - 1 :] = [Line(f"{top[MAX_TOP - 1].text} ...", WARNING)]
     if others:
         also = (f"fault {o.number}: {o.n_tests} failed with {o.headline}" for o in others)
         top.append(Line(f"  the same suspect as in {'; '.join(also)}"))
-    verdict = list(_verdict(fault, width))
     if fault.cause:
-        yield from _caused(fault, top, verdict, width, extent)
+        yield from _caused(fault, top, width, extent)
         return
+    verdict = list(_verdict(fault, width))
     if not extent.diff:
         yield from [top[0], *verdict, *top[1:]][: extent.lines]
         return
@@ -162,9 +165,7 @@ def _fault(
     yield from end
 
 
-def _caused(
-    fault: FaultView, top: Sequence[Line], verdict: Sequence[Line], width: int, extent: Extent
-) -> Iterator[Line]:
+def _caused(fault: FaultView, top: Sequence[Line], width: int, extent: Extent) -> Iterator[Line]:
     """Yield the answer where the cause is no mistake in a function; suspects come last."""
     cause = [Line(part if n == 0 else f"  {part}", HEAD)
              for n, part in enumerate(wrap(fault.cause, width - 2, N_SPOILED))]  # fmt: skip
@@ -175,8 +176,7 @@ def _caused(
         return
     if fault.advice:
         yield from (Line(f"  {part}") for part in wrap(f"Next, {fault.advice}", width - 2, N_HINT))
-    yield from (Line(f"  If not that, {line.text[0].lower()}{line.text[1:]}")
-                for line in verdict[:1])  # fmt: skip
+    yield from (Line(f"  {line.text}") for line in _verdict(fault, width - 2, "If not that, "))
     if extent.rows:
         yield from _table(fault, width, extent)
     yield from _next(fault)
@@ -189,14 +189,14 @@ def _flags(fault: FaultView, width: int) -> Iterator[Line]:
     for text in fault.known:
         yield from _wrapped(text, width, N_SPOILED)
     if fault.is_flaky or fault.is_elsewhere:
-        yield Line(f"  {fault.origin}", WARNING)
+        yield from _wrapped(fault.origin, width)
     if fault.entry["flaky"] and not fault.is_flaky:
-        flaky = ", ".join(map(one_line, fault.entry["flaky"]))
-        yield from _wrapped(f"passed when run again: {flaky}", width)
+        flaky = [*map(one_line, fault.entry["flaky"])]
+        yield from _wrapped(f"passed when run again: {listed(flaky)}", width)
     for words, _ in fault.spoiled:
         yield from _wrapped(words, width, N_SPOILED)
     if fault.entry["test_share"] >= DOUBTED:
-        yield Line(f"  {fault.or_test}", WARNING)
+        yield from _wrapped(fault.or_test, width)
     if fault.changed_data:
         yield from _wrapped(f"data changed since the tests passed: {fault.changed_data}", width)
 
@@ -205,7 +205,7 @@ def _wrapped(text: str, width: int, n_lines: int = N_WRAPPED) -> Iterator[Line]:
     yield from (Line(f"  {part}", WARNING) for part in wrap(text, width - 2, n_lines))
 
 
-def _verdict(fault: FaultView, width: int) -> Iterator[Line]:
+def _verdict(fault: FaultView, width: int, before: str = "") -> Iterator[Line]:
     if not fault.rows:
         return
     first, *rest = fault.rows
@@ -216,6 +216,7 @@ def _verdict(fault: FaultView, width: int) -> Iterator[Line]:
         start = f"Equally likely, {belief} each: {short_name(first)}"
         named = "".join(f", {short_name(row)} ({where_of(row)})" for row in tied[:N_TIED])
         end = f"{named} and {len(tied) - N_TIED} more" if len(tied) > N_TIED else named
+    start = f"{before}{start[0].lower()}{start[1:]}" if before else start
     where = _short(first, width - columns(f"{start} (){'' if tied else end}"))
     then = ""
     if rest and not tied:
@@ -256,7 +257,7 @@ def _changes(fault: FaultView, width: int, extent: Extent, room: int) -> Iterato
         for kind, text in changed[:n_shown]:
             yield Line(f"    {text}", {"green": True} if kind == "add" else {"red": True})
         if len(changed) > n_shown:
-            yield Line(f"    ... {len(changed) - n_shown} more lines")
+            yield Line(f"    ... {count(len(changed) - n_shown, 'more line')}")
         room -= len(said) + min(most, len(changed))
 
 
@@ -306,7 +307,7 @@ def _table(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
         yield Line(f"{start}{_short(row, width - columns(start) - columns(badge))}{badge}")
     hidden = len(fault.rows) - extent.rows
     if hidden > 0:
-        yield Line(f"      {hidden} more in the report")
+        yield Line(f"      {count(hidden, 'more suspect')} in the report")
     for row in fault.rows[:N_WHY]:
         if telling(row) or not row["is_test"]:
             yield from _why(row, width)
@@ -338,13 +339,15 @@ def _values(fault: FaultView, width: int) -> Iterator[Line]:
     names = min(width // 3, max(columns(head), *(columns(row[0]) + 4 for row in rows)))
     room = (width - names - 4) // 2
     first = min(room, max(columns(tests[0]), *(columns(row[1]) for row in rows)))
-    yield Line(f"{padded(head, names)}  {padded(tests[0], first)}  {tests[1]}", HEAD)
+    last = fit(tests[1], width - names - first - 4)
+    yield Line(f"{padded(head, names)}  {padded(tests[0], first)}  {last}", HEAD)
     for name, passing, failing in rows:
         mark = ">" if passing != failing else " "
         start = padded(f"  {mark} {name}", names)
         yield Line(f"{start}  {padded(passing, first)}  {failing}")
     if near["n_more"]:
-        yield Line(f"    {count(near['n_more'], 'more part')} differ")
+        differ = "differs" if near["n_more"] == 1 else "differ"
+        yield Line(f"    {count(near['n_more'], 'more part')} {differ}")
 
 
 def _inspected(step: Document, width: int) -> Iterator[Line]:
@@ -355,16 +358,16 @@ def _inspected(step: Document, width: int) -> Iterator[Line]:
     yield from (Line(f"  {text}") for text in rest)
 
 
-def _ending(document: Document, extent: Extent) -> Iterator[Line]:
+def _ending(document: Document, extent: Extent, width: int) -> Iterator[Line]:
     hidden = len(document["partial"]) - extent.notes
-    more = f" ({hidden} more in the report)" if hidden > 0 and extent.notes else ""
+    more = f" ({count(hidden, 'more note')} in the report)" if hidden > 0 and extent.notes else ""
     for note in document["partial"][: extent.notes]:
         yield Line(f"Note: {one_line(note)}{more}", is_whole=True)
     stages = document["session"]["seconds"].items()
     if stages and extent.rows:
         yield Line("time: " + ", ".join(f"{name} {seconds(spent)}" for name, spent in stages))
     if llm := llm_words(document["llm"]):
-        yield Line(f"language model: {llm}")
+        yield from map(Line, wrap(f"language model: {llm}", width, N_WRAPPED))
 
 
 class Progress:

@@ -7,6 +7,7 @@ import shlex
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from types import MappingProxyType
 
 # Control characters (tab and newline apart), bidirectional overrides, lone surrogates: they
@@ -18,6 +19,7 @@ _UNSAFE = re.compile(
 
 MAX_TEXT = 2_000
 MAX_TESTS = 10  # in a command
+LEAST_WORD = 12  # columns of a word that lost its middle
 HEAD: Mapping[str, bool] = MappingProxyType({"bold": True})
 WARNING: Mapping[str, bool] = MappingProxyType({"yellow": True})
 
@@ -105,16 +107,28 @@ def columns(text: str) -> int:
 
 
 def fit(text: str, width: int) -> str:
-    """Return ``text`` cut to ``width`` columns."""
-    if columns(text) <= width:
-        return text
-    kept, used = [], 0
-    for char in text:
-        used += _columns(char)
-        if used > width - 3:
-            break
-        kept.append(char)
-    return f"{''.join(kept)}..."
+    """Return ``text`` cut to ``width`` columns, long words in their middle."""
+    texts = _shortened(text, width)
+    cut = f"{_cut(texts[2], width - 3)}..."
+    return next((short for short in texts if columns(short) <= width), cut)
+
+
+def _shortened(text: str, width: int) -> list[str]:
+    """Return ``text``, then with ever shorter words: both ends of a name tell it from others."""
+    words = text.split(" ")
+    rooms = (max(LEAST_WORD, width // part) for part in (1, 2, 3))
+    return [text, *(" ".join(_without_middle(word, room) for word in words) for room in rooms)]
+
+
+def _without_middle(word: str, room: int) -> str:
+    if columns(word) <= room:
+        return word
+    return f"{_cut(word, (room - 3) // 2)}...{_cut(word[::-1], (room - 2) // 2)[::-1]}"
+
+
+def _cut(text: str, width: int) -> str:
+    """Return the beginning of ``text`` that fits."""
+    return text[: sum(end <= width for end in accumulate(map(_columns, text)))]
 
 
 def padded(text: str, width: int) -> str:
@@ -126,20 +140,25 @@ def padded(text: str, width: int) -> str:
 def wrap(text: str, width: int, n_lines: int) -> list[str]:
     """Return ``text`` broken at blanks into at most ``n_lines`` lines of ``width`` columns.
 
-    A number and its ``%`` stay together.
+    A number and its ``%`` stay together. Long words lose their middle where they don't fit.
     """
-    lines: list[str] = [""]
-    words = re.split(r" (?!%)", text)
-    for i, word in enumerate(words):
+    ways = [_broken(short, width) for short in _shortened(text, width)]
+    fits = (w for w in ways if len(w) <= n_lines and max(map(columns, w)) <= width)
+    lines = next(fits, ways[2])
+    last = " ".join(lines[n_lines - 1 :])
+    return [fit(line, width) for line in (*lines[: n_lines - 1], *([last] if last else ()))]
+
+
+def _broken(text: str, width: int) -> list[str]:
+    """Return the words of ``text`` in lines of ``width`` columns, wider ones alone."""
+    lines = [""]
+    for word in re.split(r" (?!%)", text):
         joined = f"{lines[-1]} {word}" if lines[-1] else word
         if columns(joined) <= width or not lines[-1]:
             lines[-1] = joined
-        elif len(lines) < n_lines:
-            lines.append(word)
         else:
-            lines[-1] = " ".join([lines[-1], *words[i:]])
-            break
-    return [fit(line, width) for line in lines]
+            lines.append(word)
+    return lines
 
 
 def _spell(match: re.Match[str]) -> str:

@@ -55,7 +55,7 @@ ORIGINS = {
     "collection": "the file could not be collected",
 }
 LIKELY = "Likely cause: "
-FLAKY = "each failing test passed when run again, so no suspect is named"
+FLAKY = "failing test passed when run again, so no suspect is named"
 KINDS = {
     "validation": "a check rejected a value",
     "runtime": "the code crashed",
@@ -158,7 +158,10 @@ class FaultView:
     @property
     def origin(self) -> str:
         """The side on which the likely cause lies."""
-        return FLAKY if self.is_flaky else ORIGINS[self.entry["error"]["origin"]]
+        if self.is_flaky:
+            n = len(self.entry["failing_tests"])
+            return f"{'the' if n == 1 else 'each'} {FLAKY}"
+        return ORIGINS[self.entry["error"]["origin"]]
 
     @property
     def kind(self) -> str:
@@ -372,7 +375,9 @@ def hot_line(row: Document, fault: Document) -> tuple[int, str]:
     heats = [line["suspiciousness"] for line in lines]
     if heats:
         n = heats.count(max(heats))
-        label = f"first of its {n} most suspicious lines" if n > 1 else "its most suspicious line"
+        label = (
+            f"the first of {n} equally suspicious lines" if n > 1 else "its most suspicious line"
+        )
         return _hottest(lines, first), label
     for frame in reversed([frame for f in fault["failures"][:1] for frame in f["frames"]]):
         if row["is_test"] and frame["file"] == row["file"] and first <= frame["line"] <= last:

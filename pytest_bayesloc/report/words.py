@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK, UNDO
 from pytest_bayesloc.domain.location import DATA, MODULE
-from pytest_bayesloc.domain.texts import common_ends, count, listed
+from pytest_bayesloc.domain.texts import all_of, common_ends, count, listed
 from pytest_bayesloc.report.document import N_REACHED, Document
 from pytest_bayesloc.report.text import one_line, percent, ratio, score
 
@@ -34,7 +34,6 @@ MISSING = "not there"
 ARROW = " -> "
 RESULT = "return"
 N_VALUES = 5  # with the answer
-MAX_WRITERS = 3  # functions in one sentence
 TREATS = "It may treat the symptom rather than the cause."
 LOSES = "It loses what the change was to do."
 # The constants speak of a language model; a rule of ours may have decided as well.
@@ -107,7 +106,7 @@ def counts_of(row: Document) -> str:
     """Return how many tests executed a row."""
     counts = row["counts"]
     if row["qualname"] == DATA:
-        return "not measured: tests that read it are not known"
+        return "not measured: the tests that read it are not known"
     if counts is None:
         return "not measured: test code, or code that did not run"
     failing = count(counts["ef"] + counts["nf"], "failing test")
@@ -233,16 +232,18 @@ def headline(error: Document) -> str:
 def spoiled_words(spoiled: Document) -> str:
     """Return which earlier tests make a test fail, and by which state that they leave."""
     earlier = [node_id.rpartition("::")[2] for node_id in spoiled["after"]]
-    matter = " matters" if len(earlier) == 1 else " matter"
-    if not spoiled["is_smallest"]:
-        matter = ", not narrowed down further: the time was up"
-    text = (
-        f"{spoiled['test'].rpartition('::')[2]} passes alone and fails after {listed(earlier)} "
-        f"({len(earlier)} of {count(spoiled['n_earlier'], 'earlier test')}{matter})"
-    )
+    is_one = len(earlier) == 1
+    needed = f"{len(earlier)} of {count(spoiled['n_earlier'], 'earlier test')}"
+    needed += f" {'matters' if is_one else 'matter'}"
+    if spoiled["n_earlier"] == 1:
+        needed = "the only earlier test"
+    elif not spoiled["is_smallest"]:
+        needed = f"at most {needed}: time was up before fewer were tried"
+    test = spoiled["test"].rpartition("::")[2]
+    text = f"{test} passes alone and fails after {listed(earlier)} ({needed})"
     if spoiled["state"]:
-        leaves = "it leaves" if len(earlier) == 1 else "they leave"
-        text += f": {leaves} {', '.join(map(_changed_words, spoiled['state']))}"
+        changes = "it changes" if is_one else "they change"
+        text += f": {changes} {', '.join(map(_changed_words, spoiled['state']))}"
         n_unnamed = spoiled["n_changed"] - len(spoiled["state"])
         text += f" and {count(n_unnamed, 'more variable')}" if n_unnamed > 0 else ""
     return one_line(text)
@@ -251,11 +252,13 @@ def spoiled_words(spoiled: Document) -> str:
 def flaky_words(flaky: Document) -> str:
     """Return how often a test that is known to be flaky failed, and on which code."""
     n, low, high = flaky["n_outcomes"], percent(flaky["low"]), percent(flaky["high"])
-    failed = f"failed {flaky['n_failed']} of {count(n, 'time')}"
-    rate = f"({low.removesuffix(' %')} to {high})"
+    failed = f"failed {flaky['n_failed']} of {n} times"
+    rate = f"(likely {low.removesuffix(' %')} to {high} of the time)"
+    if n == 1:
+        failed, rate = "failed in its only run", ""
     text = f"{bare_name(flaky['test'])} is known to be flaky"
     if flaky["is_same_code"]:
-        text += f": {failed} on this code {rate}"
+        text += f": {failed} on this code {rate}".rstrip()
         text += ", and passed when run again" if flaky["passed_again"] else ""
     else:
         text += f" since {flaky['since'][:10]}, but its code has changed since then"
@@ -272,8 +275,9 @@ def all_flaky_words(document: Document) -> str:
     if n == 1:
         changed = ", but its code has changed since then" if n_changed else ""
         return f"the only failure is of a test known to be flaky{changed}"
-    changed = f", but the code of {n_changed} has changed since then" if n_changed else ""
-    return f"all {n} failures are of tests known to be flaky{changed}"
+    whose = "their code" if n_changed == n else f"the code of {n_changed}"
+    changed = f", but {whose} has changed since then" if n_changed else ""
+    return f"{all_of(n, 'failure')} are of tests known to be flaky{changed}"
 
 
 def remembered_cause_words(remembered: Document) -> str:
@@ -285,8 +289,7 @@ def _changed_words(changed: Document) -> str:
     writers = [
         f"{writer['file']}:{writer['line']} {writer['qualname']}" for writer in changed["writers"]
     ]
-    written = f", written by {' and '.join(writers[:MAX_WRITERS])}" if writers else ""
-    return f"{changed['name']} changed{written}"
+    return f"{changed['name']} (in {listed(writers)})" if writers else str(changed["name"])
 
 
 def reached(failure: Document, rows: Sequence[Document]) -> list[tuple[str, bool]]:
@@ -344,7 +347,9 @@ def summary_of(fix: Document) -> str:
         name, n = short_name(fix["target"]), len(fix["checked"])
         how = f"undo the change of {name}" if fix["tool"] == TAKE_BACK else f"this edit of {name}"
         return f"possible fix, not applied{doubt}: {how}; {_pass(n, 'test')} with it"
-    words = f"{one_line(fix['words'])} ({one_line(fix['tool'])})"
+    words, tool = one_line(fix["words"]), one_line(fix["tool"])
+    if not words.startswith(tool.replace("-", " ")):
+        words += f" ({tool})"
     if not fix["verified"]:
         what = "possible fix, not checked since it changes a test" if fix["diff"] else "hint"
         return f"{what}: {words}"
@@ -381,11 +386,11 @@ def llm_words(used: Document) -> str:
     """Return the use of a language model in words; empty if none was asked."""
     if not used["model"]:
         return ""
-    uses = ", ".join(f"{n} {one_line(use)}" for use, n in sorted(used["uses"].items()))
+    uses = ", ".join(f"{one_line(use)} ({n})" for use, n in sorted(used["uses"].items()))
     cost = "cost unknown" if used["cost"] is None else f"cost {used['cost']:.4f}"
-    kept = f", {used['replayed']} answers kept before" if used["replayed"] else ""
+    kept = f", {count(used['replayed'], 'answer')} kept before" if used["replayed"] else ""
     where = f" at {one_line(used['endpoint'])}" if used["endpoint"] else ""
     return (
-        f"{used['calls']} calls, {used['tokens']:,} tokens, {cost}{kept}; "
-        f"of use: {uses or 'nothing'}; {one_line(used['model'])}{where}"
+        f"{count(used['calls'], 'call')}, {used['tokens']:,} tokens, {cost}{kept}; "
+        f"helped with: {uses or 'nothing'}; {one_line(used['model'])}{where}"
     )

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import MsgspecError, convert
 
-from pytest_bayesloc.domain.texts import listed
+from pytest_bayesloc.domain.texts import count, listed
 from pytest_bayesloc.rerun.fence import REMOVE, WRITE, descends
 
 if TYPE_CHECKING:
@@ -410,10 +410,8 @@ def _recover(folder: Path, note: Callable[[str], None]) -> None:
 
 def put_back_words(files: Sequence[str]) -> str:
     """Return which files an earlier run left changed, and that they are as they were."""
-    return (
-        f"An earlier run was ended while it re-ran tests: {listed(files)} "
-        "is as before that again. (put-back)"
-    )
+    named = f"{count(len(files), 'file')} restored: {listed(files)}"
+    return f"An earlier run was ended while it re-ran tests: {named}. (put-back)"
 
 
 def _is_alive(pid: int) -> bool:

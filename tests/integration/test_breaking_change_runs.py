@@ -106,7 +106,7 @@ def test_guilty_entry_of_a_table_is_told_from_other_changed_entries(projects: Pr
     assert lines(change["diff"]) == ['-    "by": "preposition",', '+    "by": "keyword",']
     assert (change["first_line"], change["last_line"]) == (4, 4)
     assert names_of(change) == {"test_by", "test_both"}
-    said = run.section.index("  putting back just this change makes 2 of 2 failing tests pass")
+    said = run.section.index("  undoing just this change makes 2 of 2 failing tests pass")
     assert run.section[said - 1].startswith('  line 4: "by": "preposition",')
     assert run.section[said + 1 : said + 3] == [f"    {line}" for line in lines(change["diff"])]
 
@@ -125,7 +125,7 @@ def test_guilty_block_of_a_long_function_is_told_from_other_changed_ones(
 
     (change,) = breaking(run)
     assert lines(change["diff"]) == ["-    step8 = 9", "+    step8 = 8"]
-    assert "  putting back just this change makes the failing test pass" in run.section
+    assert "  undoing just this change makes the failing test pass" in run.section
 
 
 def test_fix_that_takes_back_a_change_is_no_larger_than_the_change(projects: Projects) -> None:
@@ -189,7 +189,7 @@ def test_tests_that_fail_for_different_changes_are_faults_of_their_own(
         (3, "test_b0", "test_b1", "test_b2"),
         (5, "test_c0", "test_c1", "test_c2"),
     }
-    said = "  putting back just this change makes 3 of 3 failing tests pass"
+    said = "  undoing just this change makes 3 of 3 failing tests pass"
     assert run.section.count(said) == 3
 
 
@@ -215,7 +215,7 @@ def test_changes_that_break_only_together_are_told_together(projects: Projects) 
         "+    left = 2",
         "+    right = 1",
     ]
-    said = "  putting back just these 2 changes together makes the failing test pass"
+    said = "  undoing just these 2 changes together makes the failing test pass"
     assert said in run.section
 
 
@@ -258,7 +258,7 @@ def test_changed_line_of_a_data_file_is_the_first_suspect(projects: Projects) ->
     (change,) = breaking(run)
     assert lines(change["diff"]) == ['-  "pear": 5,', '+  "pear": 4,']
     assert run.section[1] == "  likely cause: a data file, not the code"
-    assert "  putting back just this change makes the failing test pass" in run.section
+    assert "  undoing just this change makes the failing test pass" in run.section
 
 
 def test_data_that_can_not_be_put_back_is_only_said_to_have_changed(projects: Projects) -> None:

@@ -276,7 +276,7 @@ def test_budget_of_time_ends_the_loop(projects: Projects) -> None:
 
     run = project.localize(*INSPECTED, "--bayesloc-budget=0.2")
 
-    assert run.faults[0]["stop_reason"].startswith("budget of 0.2 s spent")
+    assert run.faults[0]["stop_reason"].startswith("the budget of 0.2 s is spent")
 
 
 KINDS_OF_ADD = {

@@ -176,7 +176,7 @@ def test_number_of_inspections_is_a_limit(shared_buggy_project: Project) -> None
     )
 
     assert len(run.inspections) == 1
-    assert run.faults[0]["stop_reason"] == "1 inspection made"
+    assert run.faults[0]["stop_reason"] == "1 inspection made, as many as allowed"
 
 
 @pytest.mark.thorough

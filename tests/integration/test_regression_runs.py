@@ -88,7 +88,7 @@ def test_change_that_broke_the_tests_is_named_and_proven(shop: Project) -> None:
     assert run.row("net")["posterior"] > 0.9
     (inspection,) = (i for i in run.inspections if i["outcome"] == "REVERT_REPAIRS")
     assert "+    return price / rate" in inspection["patch"]
-    shown = run.section.index("  putting back just this change makes 2 of 2 failing tests pass")
+    shown = run.section.index("  undoing just this change makes 2 of 2 failing tests pass")
     assert "    +    return price / rate" in run.section[shown:]
 
 

@@ -52,7 +52,7 @@ def test_function_that_swallows_an_error_is_first_and_says_so(projects: Projects
     run = projects.make(PROJECT).localize("--bayesloc")
 
     assert run.names()[0] == "app/conf.py load"
-    said = "  * caught KeyError: 'port' in line 9 and went on, in no passing test"
+    said = "  * caught KeyError: 'port' in line 9 and went on; no passing test does that"
     assert said in run.section
 
 
@@ -62,7 +62,7 @@ def test_its_lines_tell_without_a_rerun(projects: Projects) -> None:
     run = project.localize()
 
     assert run.names()[0] == "app/conf.py load"
-    assert "caught an exception in line 9 and went on, in no passing test" in [
+    assert "caught an exception in line 9 and went on; no passing test does that" in [
         seen["why"] for seen in run.row("load")["evidence"]
     ]
     without = project.localize("--bayesloc-without=swallowed")
@@ -76,6 +76,6 @@ def test_suppressed_error_is_seen_by_a_recording(projects: Projects) -> None:
 
     run = project.localize("--bayesloc")
 
-    assert "caught KeyError: 'port' in line 6 and went on, in no passing test" in [
+    assert "caught KeyError: 'port' in line 6 and went on; no passing test does that" in [
         seen["why"] for seen in run.row("load")["evidence"]
     ]

@@ -190,7 +190,7 @@ STORIES: tuple[Story, ...] = (
                 ("net + rate(country) * net // 100", "(net * 100 + net * rate(country)) // 100"),
                 told="same error",
                 says=[
-                    ("in common", r"all 2 tries edit prices\.py taxed and change returned"),
+                    ("in common", r"both attempts edit prices\.py taxed and change returned"),
                     (
                         "experiment",
                         r"(?s)experiment 1: have edits .*pytest --bayesloc test_cart\.py::",

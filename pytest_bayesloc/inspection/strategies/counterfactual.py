@@ -13,6 +13,7 @@ from itertools import groupby
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Outcome
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun, Signals, Verdict
 from pytest_bayesloc.domain.location import DATA, Location
+from pytest_bayesloc.domain.texts import count
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.history.git import GitHistory, last_passing
 from pytest_bayesloc.inspection.delta import minimal
@@ -285,7 +286,8 @@ def _finding(
     if target.qualname == DATA:
         why = "no test was seen to read it as it was"
     if outcome is REPAIRS:
-        others = f" (with {len(chosen) - 1} more)" if len(chosen) > 1 else ""
+        n_more = len(chosen) - 1
+        others = f" (together with {count(n_more, 'more place')})" if n_more else ""
         why = f"the failing tests pass with it as it was {case.changes.then}{others}"
     elif outcome is ChangeOutcome.REVERT_CHANGES_NOTHING:
         since = case.changes.since

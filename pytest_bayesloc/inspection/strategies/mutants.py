@@ -305,7 +305,7 @@ def who_passes(case: Case, tests: Collection[str]) -> str:
     """Return that those of the failing tests that were run pass: all of them, or how many."""
     n, n_all = len(set(case.failing).intersection(tests)), len(case.failing)
     if n == n_all:
-        return "the failing tests pass"
+        return "the failing tests pass" if n > 1 else "the failing test passes"
     return f"{n} of {n_all} failing tests {'passes' if n == 1 else 'pass'}"
 
 
@@ -324,4 +324,4 @@ def describe_trials(case: Case, tried: Trials, outcome: InspectionOutcome) -> st
         return f"{who} with one small edit, but others break ({words})"
     if outcome is InspectionOutcome.NO_EDIT_REPAIRS:
         return f"none of {n} small edits makes the failing tests pass"
-    return f"{count(n, 'small edit')} tried: too few ended to say anything"
+    return f"{count(n, 'small edit')} tried, but too few runs ended to say anything"

@@ -23,7 +23,7 @@ SOURCE = "swallowed"
 EVERY = frozenset({"Exception", "BaseException"})
 #: Thrown into a generator that is closed: no mistake.
 CLOSING = frozenset({"GeneratorExit"})
-NO_PASSING = "in no passing test"
+NO_PASSING = "no passing test does that"
 
 
 def without_absence(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
@@ -70,7 +70,7 @@ def executed_handlers(
                     tests &= ~test
             if tests & spectrum.failing and not _entered(handler, rows) & spectrum.passing:
                 caught = " or ".join(_names(handler)) or "an exception"
-                why = f"caught {caught} in line {handler.lineno} and went on, {NO_PASSING}"
+                why = f"caught {caught} in line {handler.lineno} and went on; {NO_PASSING}"
                 found.setdefault(where, why)
     outcome = StaticOutcome.SWALLOWED_HERE
     return [weigh(model, outcome, w, source=SOURCE, why=why) for w, why in sorted(found.items())]
@@ -198,13 +198,13 @@ def _is_compared(catch: Catch, spectrum: Spectrum, compared: int) -> bool:
 def caught_words(error: HandledError) -> str:
     """Return what a function caught, and where."""
     times = f", {error.n} times" if error.n > 1 else ""
-    return f"caught {_told(error)} in line {error.handler.line} and went on{times}, {NO_PASSING}"
+    return f"caught {_told(error)} in line {error.handler.line} and went on{times}; {NO_PASSING}"
 
 
 def raised_words(error: HandledError, handler: Location) -> str:
     """Return what a function raised, and who caught it."""
     line = error.raised.line
-    return f"raised {_told(error)} in line {line}, which {handler.qualname} caught, {NO_PASSING}"
+    return f"raised {_told(error)} in line {line}, which {handler.qualname} caught; {NO_PASSING}"
 
 
 def _told(error: HandledError) -> str:

@@ -227,15 +227,15 @@ def test_race_of_tasks_by_chance_fails_with_long_awaits_unless_tasks_take_turns(
 def test_stale_read_is_told_with_both_lines() -> None:
     code = "async def find(self):\n    n = self.n\n    await log()\n    self.n = n + 1\n"
     condition = ("tasks", [[], [("app.py", 1, "find")]])
-    seen = "passes if one task after the other executes it"
+    seen = "passes if tasks execute it one after another"
     found = Decided(kind=CauseKind.RACE, seen=seen, condition=condition, readers=[READER])
 
     cause = told(found, FAILURE.node_id, TextSources({"app.py": code}), "pytest")
 
     assert cause.text == (
-        "a race between tasks: find (app.py:2) reads self.n before an await and writes by it "
-        "after (line 4), and another task writes it meanwhile: test_one passes if one task after "
-        "the other executes it"
+        "a race between tasks: find (app.py:2) reads self.n before an await and uses the "
+        "old value after it (line 4), while another task may write it: test_one passes if tasks "
+        "execute it one after another"
     )
     assert cause.line == 2
 

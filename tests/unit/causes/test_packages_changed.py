@@ -34,7 +34,7 @@ def test_package_of_the_traceback_comes_before_one_that_is_imported(
     path: str, code: str, named: str
 ) -> None:
     assert (
-        told(path, code) == f"{named} since the tests last passed (04 March 2026), and no code did"
+        told(path, code) == f"{named} since the tests last passed (4 March 2026), and no code did"
     )
 
 

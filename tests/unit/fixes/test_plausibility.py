@@ -75,8 +75,8 @@ def doubts(*verified: Checked) -> list[str]:
 def test_one_that_is_clearly_likelier_is_believed_and_the_others_are_not() -> None:
     assert doubts(LESS, ONE, BORROWED) == [
         "",
-        "2 other changes pass, too: by change-comparison",
-        "2 other changes pass, too: by change-comparison",
+        "the tests pass with 2 other changes, too: by change-comparison",
+        "the tests pass with 2 other changes, too: by change-comparison",
     ]
 
 
@@ -120,7 +120,7 @@ def test_two_ways_to_write_one_thing_are_no_rivals(one: str, other: str) -> None
 def test_an_unusual_edit_is_not_believed_although_nothing_else_passes() -> None:
     added = checked("add-argument", BEFORE.replace("a + 1", "a + f(a, 1)"))
 
-    assert doubts(added) == ["hardly anybody makes the mistake that it undoes"]
+    assert doubts(added) == ["few people make the mistake that it would fix"]
 
 
 def test_rivals_are_told_however_many_tests_agree_and_other_doubts_where_few_do() -> None:

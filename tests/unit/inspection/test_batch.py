@@ -84,7 +84,7 @@ def test_no_more_is_started_than_may_be_made() -> None:
     done = run(pool, Limits(threshold=0.99, budget_s=60.0, n_inspections=2))
 
     assert len(done.inspections) == 2
-    assert done.stop == "2 inspections made"
+    assert done.stop == "2 inspections made, as many as allowed"
 
 
 def test_what_is_under_way_is_cancelled_when_the_belief_is_decided() -> None:
@@ -106,7 +106,7 @@ def test_what_is_under_way_is_cancelled_when_the_belief_is_decided() -> None:
     done = run(pool, Limits(threshold=0.8, budget_s=60), case(model="independent"))
 
     assert [name for name, _ in outcomes(done)] == ["b"]
-    assert done.stop.startswith("threshold 0.8 reached")
+    assert done.stop.endswith("reached the threshold of 0.8")
 
 
 def test_loss_of_all_places_reaches_the_stage() -> None:

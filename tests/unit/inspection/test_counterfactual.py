@@ -156,7 +156,7 @@ def test_changes_that_only_repair_together_are_all_named() -> None:
 
     assert done.tried[:6] == [*"abcde", "abcde"]
     assert [name for name, outcome in done.found if outcome is REPAIRS] == ["b", "d"]
-    assert done.findings[-1].evidence.why.endswith("(with 1 more)")
+    assert done.findings[-1].evidence.why.endswith("(together with 1 more place)")
     assert "a/n.py" in done.findings[-1].diff
     assert "a/m.py" in done.findings[-1].diff
 

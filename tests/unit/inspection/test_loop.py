@@ -133,7 +133,7 @@ def test_loop_ends_at_the_threshold() -> None:
     done = run(violates("a"), case({A: 0.85, B: 0.1, C: 0.05}, model="independent"))
 
     assert len(done.inspections) == 1
-    assert done.stop.startswith("threshold 0.9 reached by m.py:1 a")
+    assert done.stop.startswith("m.py:1 a reached the threshold of 0.9")
 
 
 def test_edits_of_a_decided_answer_are_tried_before_the_loop_ends() -> None:
@@ -146,7 +146,7 @@ def test_edits_of_a_decided_answer_are_tried_before_the_loop_ends() -> None:
 
     made = [(i.target.qualname, i.evidence.source) for i in started.inspections]
     assert made == [("a", "k"), ("a", "mutants")]
-    assert started.stop.startswith("threshold 0.9 reached by m.py:1 a")
+    assert started.stop.startswith("m.py:1 a reached the threshold of 0.9")
 
 
 def test_an_unlikely_location_is_inspected_where_a_repair_there_would_tell_more() -> None:
@@ -197,14 +197,14 @@ def test_decided_case_is_only_checked_for_failing_again() -> None:
 
     assert [patched for patched, _ in runner.asked] == ["", ""]
     assert done.inspections == []
-    assert done.stop.startswith("threshold")
+    assert "reached the threshold" in done.stop
     assert len(done.history) == 1
 
 
 def test_number_of_inspections_is_bounded() -> None:
     done = run(violates(), case(), replace(LIMITS, n_inspections=2))
 
-    assert (len(done.inspections), done.stop) == (2, "2 inspections made")
+    assert (len(done.inspections), done.stop) == (2, "2 inspections made, as many as allowed")
 
 
 def test_budget_is_of_all_work_together_and_limits_each_re_run() -> None:
@@ -212,7 +212,7 @@ def test_budget_is_of_all_work_together_and_limits_each_re_run() -> None:
 
     done = run(runner, case(), replace(LIMITS, budget_s=10.0), clock=Clock(step=1.0))
 
-    assert done.stop == "budget of 10 s spent"
+    assert done.stop == "the budget of 10 s is spent"
     assert len(done.inspections) < 3
     assert max(runner.limits) <= 10.0
     assert min(runner.limits) >= 0.1
@@ -243,7 +243,7 @@ def test_nothing_is_inspected_if_all_tests_are_flaky() -> None:
     done = run(FakeRunner(answer=lambda *_: PASSED), case())
 
     assert done.inspections == []
-    assert done.stop.startswith("2 of 2 failing tests passed when run again")
+    assert done.stop.startswith("both failing tests passed when run again")
 
 
 def test_re_run_that_did_not_end_is_no_evidence() -> None:
@@ -310,7 +310,7 @@ def test_a_case_gets_its_share_of_the_budget() -> None:
     loop = InspectionLoop(FakePool(runner), kinds, limits, Clock(step=1.0), lambda *_: None)
     loop.run(work, share=0.2)
 
-    assert work.stop == "its share of the budget of 30 s spent"
+    assert work.stop == "its share of the budget of 30 s is spent"
     assert max(runner.limits) <= 6.0
 
 

@@ -85,7 +85,7 @@ def test_description_counts_checks_that_did_not_fail() -> None:
 
     assert (
         describe(PATCH, (), "")
-        == "all 2 conditions that held in passing calls also held in the failing test"
+        == "both conditions that held in passing calls also held in the failing test"
     )
     assert describe(one, (), "").startswith("a condition that held")
     assert describe(none, (), "") == "it was executed"

@@ -67,20 +67,24 @@ def test_loop_goes_on_below_every_limit() -> None:
 
 
 def test_threshold_names_the_location_that_reached_it() -> None:
-    assert reason({TOTAL: 0.9, ADD: 0.1}) == "threshold 0.9 reached by shop/cart.py:12 total"
+    assert reason({TOTAL: 0.9, ADD: 0.1}) == "shop/cart.py:12 total reached the threshold of 0.9"
 
 
 def test_test_that_is_the_likeliest_fault_ends_the_loop_too() -> None:
-    assert reason({TEST: 0.95, ADD: 0.1}) == "threshold 0.9 reached by shop/cart.py:1 test_add"
+    assert reason({TEST: 0.95, ADD: 0.1}) == "shop/cart.py:1 test_add reached the threshold of 0.9"
 
 
 def test_spent_budget_ends_the_loop() -> None:
-    assert reason({TOTAL: 0.5}, spent_s=60.0) == "budget of 60 s spent"
+    assert reason({TOTAL: 0.5}, spent_s=60.0) == "the budget of 60 s is spent"
 
 
 @pytest.mark.parametrize(
     ("n", "sentence"),
-    [(20, "20 inspections made"), (1, "1 inspection made"), (0, "0 inspections made")],
+    [
+        (20, "20 inspections made, as many as allowed"),
+        (1, "1 inspection made, as many as allowed"),
+        (0, "0 inspections made, as many as allowed"),
+    ],
 )
 def test_number_of_inspections_ends_the_loop(n: int, sentence: str) -> None:
     limits = Limits(threshold=0.9, budget_s=60, n_inspections=n)
@@ -94,5 +98,5 @@ def test_any_number_of_inspections_fits_no_limit() -> None:
 
 def test_threshold_is_the_first_reason() -> None:
     assert reason({TOTAL: 0.95}, spent_s=99, n_made=20) == (
-        "threshold 0.9 reached by shop/cart.py:12 total"
+        "shop/cart.py:12 total reached the threshold of 0.9"
     )

@@ -69,7 +69,7 @@ def test_error_that_failing_tests_alone_catch_is_evidence() -> None:
 
     (item,) = made.evidence  # and its absence from the traceback clears it no more
     assert (item.location, item.outcome) == (LOAD, StaticOutcome.SWALLOWED_HERE)
-    assert item.why == "caught KeyError: 'port' in line 4 and went on, in no passing test"
+    assert item.why == "caught KeyError: 'port' in line 4 and went on; no passing test does that"
     assert made.belief.p(LOAD) == pytest.approx(0.3 * 3.669 / (0.3 * 3.669 + 0.7), rel=1e-3)
 
 

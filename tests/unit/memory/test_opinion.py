@@ -56,7 +56,7 @@ def test_wrong_edits_of_the_likeliest_place_refute_nothing() -> None:
     said = second_opinion(tried("a.py f", "a.py f"), symptom(), 2)
 
     assert said == [
-        "all 2 tries edit a.py f and change returned values only",
+        "both attempts edit a.py f and change returned values only",
         "experiment 1: have edits tried in memory, of a.py f first: pytest --bayesloc t.py::test_a",
         "experiment 2: search for an edit that fixes: pytest --bayesloc-fix=suggest t.py::test_a",
     ]
@@ -83,7 +83,7 @@ def test_nothing_is_spoken_against_without_evidence(now: Symptom, fixed: tuple[s
 def test_edit_that_is_known_to_help_comes_first() -> None:
     said = second_opinion(tried("a.py f", "b.py g"), symptom(), 2, found=["a.py f: `1` -> `2`"])
 
-    assert said[0] == "all 2 tries change returned values only"
+    assert said[0] == "both attempts change returned values only"
     assert said[1] == "experiment 1: make the edit with which the tests pass: a.py f: `1` -> `2`"
 
 

@@ -75,7 +75,7 @@ BROAD = """\
 
 def test_handler_that_failing_tests_alone_execute_is_named() -> None:
     assert at_hand(BROAD, {3: BOTH, 4: BAD, 5: BAD}) == [
-        "caught an exception in line 4 and went on, in no passing test"
+        "caught an exception in line 4 and went on; no passing test does that"
     ]
 
 
@@ -83,7 +83,7 @@ def test_handler_of_some_types_is_named_with_them() -> None:
     text = BROAD.replace("Exception", "(KeyError, ValueError)")
 
     assert at_hand(text, {3: BOTH, 4: BAD, 5: BAD}) == [
-        "caught KeyError or ValueError in line 4 and went on, in no passing test"
+        "caught KeyError or ValueError in line 4 and went on; no passing test does that"
     ]
 
 
@@ -188,11 +188,11 @@ def test_what_only_the_failing_test_caught_is_told_with_who_raised_it() -> None:
     assert noted((error(),)) == {
         "load": (
             "SWALLOWED_HERE",
-            "caught KeyError: 'port' in line 2 and went on, in no passing test",
+            "caught KeyError: 'port' in line 2 and went on; no passing test does that",
         ),
         "take": (
             "RAISED_AND_SWALLOWED",
-            "raised KeyError: 'port' in line 6, which load caught, in no passing test",
+            "raised KeyError: 'port' in line 6, which load caught; no passing test does that",
         ),
     }
 

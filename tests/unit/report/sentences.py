@@ -19,7 +19,6 @@ from pytest_bayesloc.causes.conditions import IMPORT_OFFSETS, OFFSETS, Decided, 
 from pytest_bayesloc.causes.environment import EnvironmentCauses
 from pytest_bayesloc.causes.pollution import missing_set_up, polluted_at_import, pollution
 from pytest_bayesloc.causes.versions import packages_changed
-from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.inspection import Check, Effect, InspectionPatch, Trial
@@ -75,6 +74,8 @@ from tests.unit.report.test_report_view import flaky
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pytest_bayesloc.domain.cause import Cause
 
 FILE = Path(__file__).with_name("sentences.txt")
 WIDTHS = (60, 80, 200)
@@ -327,18 +328,14 @@ def by_mocks() -> Iterator[Cause | None]:
 
 
 def by_conditions() -> Iterator[Cause]:
-    sources = TextSources({"app.py": f"def find():\n    {LONG}\n"})
-    for found in filter(None, decided()):
-        yield told(found, conditions.FAILURE.node_id, sources, "pytest")
-    races = TextSources(
-        {"app.py": "async def find(self):\n    n = self.n\n    await log()\n    self.n = n + 1\n"}
+    code = "async def find(self):\n    n = self.n\n    await log()\n    self.n = n + 1\n"
+    racing, plain = (
+        TextSources({"app.py": code}),
+        TextSources({"app.py": "def find():\n    pass\n"}),
     )
-    race = ("tasks", [[], [("app.py", 1, "find")]])
-    for found in (
-        Decided(kind=CauseKind.RACE, seen="passes if one task after the other executes it",
-                condition=race, readers=[conditions.READER]),
-    ):  # fmt: skip
-        yield told(found, conditions.FAILURE.node_id, races, "pytest")
+    for found in filter(None, decided()):
+        for sources in (plain, racing) if found.turns else (plain,):
+            yield told(found, conditions.FAILURE.node_id, sources, "pytest")
 
 
 def decided() -> Iterator[Decided | None]:
@@ -475,13 +472,15 @@ def inspections() -> Iterator[str]:
     for n, n_all in ((1, 1), (1, 2), (2, 51)):
         case = case_of(spectrum(n_all), {location("add"): 1.0})
         ran: Any = {f"f{i}": None for i in range(n)}
-        for outcome, tests in (
-            (outcomes.EDIT_REPAIRS, ran), (outcomes.EDIT_REPAIRS, {**ran, "p": None}),
-            (outcomes.EDIT_BREAKS_OTHERS, ran), (outcomes.NO_EDIT_REPAIRS, ran),
-            (outcomes.INCONCLUSIVE, ran),
-        ):  # fmt: skip
-            words = f"other name, line 2: `a` to `{NAMES[n - 1]}`"
-            trials = [Trial(line=2, words=words, effect=Effect.REPAIRS)] * n
+        words = f"other name, line 2: `a` to `{NAMES[n - 1]}`"
+        for outcome, n_tried, tests in (
+            (outcomes.EDIT_REPAIRS, n, ran),
+            (outcomes.EDIT_REPAIRS, n, {**ran, "p": None}),
+            (outcomes.EDIT_BREAKS_OTHERS, n, ran),
+            (outcomes.NO_EDIT_REPAIRS, 51, ran),
+            (outcomes.INCONCLUSIVE, n, ran),
+        ):
+            trials = [Trial(line=2, words=words, effect=Effect.REPAIRS)] * n_tried
             done = Trials(trials=trials, best=a_patch(words=words), tests=tests)
             yield describe_trials(case, done, outcome)
     done = Trials(trials=[Trial(line=0, words="`3` instead of `-1`", effect=Effect.REPAIRS)])
@@ -605,7 +604,7 @@ def usual(document: Document) -> None:
         words="change arithmetic, line 2: `a - b` to `a + b`", tool="change-arithmetic",
     )]  # fmt: skip
     document["memory"] = remembered()
-    document["partial"] = ["It is not known what t.py::test_add executed", "Worker gw1 died."]
+    document["partial"] = ["Worker gw1 died.", "Cut."]
 
 
 def alike(document: Document) -> None:

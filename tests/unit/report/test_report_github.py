@@ -18,8 +18,8 @@ Document = dict[str, Any]
 MIB = 1 << 20
 
 SPOILED = (
-    "test_late passes alone and fails after test_early (1 of 7 earlier tests matters): it leaves "
-    "calc.TABLE changed, written by calc.py:14 parse and 2 more variables"
+    "test_late passes alone and fails after test_early (1 of 7 earlier tests matters): it changes "
+    "calc.TABLE (in calc.py:14 parse) and 2 more variables"
 )
 
 

@@ -53,7 +53,7 @@ def test_flags_come_before_the_suspect(told: Told) -> None:
         "  likely cause: the test's data",
         "  passed when run again: test_calc.py::test_sometimes, test_calc.py::test_late",
         "  test_late passes alone and fails after test_early (1 of 7 earlier tests matters): it "
-        "leaves calc.TABLE changed, written by calc.py:14 parse and 2 more variables",
+        "changes calc.TABLE (in calc.py:14 parse) and 2 more variables",
         "Most likely: test_parse (test_calc.py:12), 62 %; next parse 38 %",
     ]
     assert "  Next, reproduce it: pytest test_calc.py::test_early test_calc.py::test_late" in lines
@@ -66,8 +66,8 @@ def test_spoilers_that_were_not_narrowed_down_are_told_as_such(
     spoiled.update(after=[f"t.py::t{n}" for n in range(5)], is_smallest=False, state=[])
 
     assert (
-        "  test_late passes alone and fails after t0, t1, t2 and 2 more (5 of 7 earlier tests, not "
-        "narrowed down further: the time was up)" in told(width=300)
+        "  test_late passes alone and fails after t0, t1, t2 and 2 more (at most 5 of 7 earlier "
+        "tests matter: time was up before fewer were tried)" in told(width=300)
     )
 
 
@@ -186,7 +186,7 @@ def test_the_end_tells_where_the_reports_lie(told: Told) -> None:
 def test_what_is_missing_is_one_footnote(document: Document, told: Told) -> None:
     document["partial"] = ["Worker gw1 died.", "Cut."]
 
-    assert "Note: Worker gw1 died. (1 more in the report)" in told()
+    assert "Note: Worker gw1 died. (1 more note in the report)" in told()
     assert "Note: Cut." in told(verbosity=1)
 
 
@@ -200,7 +200,7 @@ def test_many_faults_are_summed_up_in_one_line(document: Document, told: Told) -
     lines = told(width=60)
 
     assert len(matching(lines, "fault *")) == 3
-    assert matching(lines, "and 99 more, in the report: AssertionError*...")
+    assert matching(lines, "and 99 more faults, in the report: AssertionError*...")
     assert len(lines) < 60
 
 
@@ -292,7 +292,7 @@ def test_a_table_counts_the_rows_that_it_has_no_room_for(document: Document, tol
     fault = document["faults"][0]
     fault["ranking"] = [{**fault["ranking"][0], "rank": n, "evidence": []} for n in range(1, 1001)]
 
-    assert "      980 more in the report" in told(verbosity=1)
+    assert "      980 more suspects in the report" in told(verbosity=1)
 
 
 def test_how_much_is_told_goes_by_verbosity(told: Told) -> None:

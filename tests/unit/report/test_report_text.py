@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.report.text import columns, fit, one_line, percent, ratio, score, seconds
+from pytest_bayesloc.report.text import columns, fit, one_line, percent, ratio, score, seconds, wrap
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,11 @@ def test_text_is_cut_by_the_columns_it_takes() -> None:
     assert columns("日本 e\u0301") == 6
     assert fit("日本語の名前", 8) == "日本..."
     assert fit("日本語の", 8) == "日本語の"
+
+
+def test_both_ends_of_a_long_name_are_kept() -> None:
+    assert fit("in test_total_of_some", 15) == "in test..._some"
+    assert wrap("calls test_total_of_some and test_total_of_others", 20, 2) == [
+        "calls test..._some",
+        "and test...thers",
+    ]

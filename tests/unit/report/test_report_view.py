@@ -262,20 +262,22 @@ def flaky(**more: object) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("entry", "text"),
     [
-        (flaky(), ": failed 3 of 12 times on this code (9 to 53 %)"),
-        (flaky(low=0.001), ": failed 3 of 12 times on this code (<1 to 53 %)"),
+        (flaky(), ": failed 3 of 12 times on this code (likely 9 to 53 % of the time)"),
+        (flaky(low=0.001), ": failed 3 of 12 times on this code (likely <1 to 53 % of the time)"),
         (
             flaky(passed_again=True),
-            ": failed 3 of 12 times on this code (9 to 53 %), and passed when run again",
+            ": failed 3 of 12 times on this code (likely 9 to 53 % of the time), and passed when run "
+            "again",
         ),
         (
             flaky(environment="PyPy 3.11 on linux"),
-            ": failed 3 of 12 times on this code (9 to 53 %), with PyPy 3.11 on linux",
+            ": failed 3 of 12 times on this code (likely 9 to 53 % of the time), with PyPy 3.11 on "
+            "linux",
         ),
         (
             flaky(is_same_code=False),
             " since 2026-11-20, but its code has changed since then: it failed 3 of 12 times "
-            "before (9 to 53 %)",
+            "before (likely 9 to 53 % of the time)",
         ),
         (
             flaky(is_same_code=False, n_outcomes=3),  # no pass was counted, so nothing is a rate
@@ -293,11 +295,11 @@ def test_flaky_test_is_told_with_its_rate(entry: dict[str, Any], text: str) -> N
         (1, [flaky()], "the only failure is of a test known to be flaky"),
         (2, [flaky()], ""),
         (2, [flaky(), flaky()], ""),
-        (2, [flaky(), flaky(test="b")], "all 2 failures are of tests known to be flaky"),
+        (2, [flaky(), flaky(test="b")], "both failures are of tests known to be flaky"),
         (
             2,
             [flaky(), flaky(test="b", is_same_code=False)],
-            "all 2 failures are of tests known to be flaky, but the code of 1 has changed since "
+            "both failures are of tests known to be flaky, but the code of 1 has changed since "
             "then",
         ),
         (0, [], ""),
