@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
+from pytest_bayesloc.domain.texts import count
 from pytest_bayesloc.fixes.side_effects import (
     CHANGING,
     DENIED,
@@ -77,7 +78,7 @@ def admit(original: FunctionNode, text: str, module: ast.AST) -> list[Addition]:
         n = sum(isinstance(node, ast.Assert) for node in nodes)
         if n > MAX_ASSERTIONS or len(nodes) > MAX_NODES:
             raise gate_error(
-                f"adds {n} assertions of {len(nodes)} parts, more than can be looked through"
+                f"adds {count(n, 'assertion')} of {len(nodes)} parts, which is too much to check"
             )
         Rules(original, module).check(found)
         if not n:

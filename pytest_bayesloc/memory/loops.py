@@ -213,7 +213,7 @@ def _refuted(
     if against and first not in edited:
         yield (
             f"the evidence speaks against {', '.join(against[:3])}: the error stayed with each "
-            f"edit, and the probability of {first} is {symptom.p_first:.0%}"
+            f"edit, and the probability of {first} is {100 * symptom.p_first:.0f} %"
         )
 
 

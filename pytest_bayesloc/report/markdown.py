@@ -191,7 +191,7 @@ def _fix(fix: Document) -> Iterator[str]:
     yield ""
     if fix["diff"]:
         lines = [_cut(visible(text)) for _, text in diff_lines(fix["diff"])]
-        hidden = [f"... {len(lines) - N_DIFF} more lines"] if len(lines) > N_DIFF else []
+        hidden = [f"... {count(len(lines) - N_DIFF, 'more line')}"] if len(lines) > N_DIFF else []
         yield from (*fenced("\n".join([*lines[:N_DIFF], *hidden]), "diff"), "")
 
 

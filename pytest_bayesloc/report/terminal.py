@@ -387,7 +387,7 @@ class Progress:
         """Show what is done now, how much is believed so far, and how long it may go on."""
         what = "running the failing tests again"
         if target is not None:
-            what = f"inspection {number}, {target}, now {belief:.0%} likely"
+            what = f"inspection {number}, {target}, now {percent(belief)} likely"
         self.say(what)
 
     def say(self, what: str) -> None:

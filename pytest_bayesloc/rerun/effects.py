@@ -188,8 +188,8 @@ class Effects:
                 self._left_out.add(test)
                 said = f"{test} {why}" if test else f"collecting tests {why}"
                 is_path = test.startswith(WITHOUT)
-                what = "No test is run without it" if is_path else "No patch is tried with it"
-                self._note(f"{what}: {said.removeprefix(WITHOUT)}. (left-out)")
+                what = "no test is run without it" if is_path else "no patch is tried with it"
+                self._note(f"{said.removeprefix(WITHOUT)}, so {what}. (left-out)")
 
     def is_over(
         self, messages: Sequence[Message], tests: Sequence[str], *, holds: bool, fresh: bool

@@ -61,7 +61,7 @@ def test_nonsense_does_not_change_who_is_suspected_first(run: Run) -> None:
 
 def test_what_was_said_is_in_the_terminal_once(run: Run) -> None:
     assert run.stdout.count("(llm-sent)") == 1
-    assert f"language model: {run.document['llm']['calls']} calls, " in run.stdout
+    assert f"language model: {run.document['llm']['calls']} call" in run.stdout
 
 
 def test_the_same_run_is_replayed_without_a_call(demo: Project, run: Run) -> None:

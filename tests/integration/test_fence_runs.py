@@ -187,7 +187,7 @@ def test_tests_with_a_mark_are_not_run_under_patches(projects: Projects) -> None
 
     run = project.localize(*FIXED, "--strict-markers")
 
-    assert "is marked bayesloc_never_rerun. (left-out)" in run.stdout
+    assert "is marked bayesloc_never_rerun, so no patch is tried with it. (left-out)" in run.stdout
     assert run.names()[0] == "app.py half"
     tests = [test for row in run.inspections for test in row["tests"]]
     assert {test["verdict"] for test in tests if test["node_id"].endswith("_half")} <= {"not-run"}
@@ -245,7 +245,7 @@ def test_tests_that_connect_to_other_machines_are_not_run_under_patches(
 
     run = project.localize(*FIXED)
 
-    assert "test_app.py::test_half connects to 192.0.2.1:80. (left-out)" in run.stdout
+    assert "test_app.py::test_half connects to 192.0.2.1:80, so no patch is" in run.stdout
     assert run.names()[0] == "app.py half"
     tests = [test for row in run.inspections for test in row["tests"]]
     assert {test["verdict"] for test in tests if test["node_id"].endswith("_half")} <= {"not-run"}

@@ -52,7 +52,7 @@ def test_a_terminal_is_told_which_target_is_inspected_and_the_belief(
     seen = seen_at_a_terminal(buggy_project)
 
     assert re.search(r"\rbayesloc, \d+ s left: running the failing tests again", seen)
-    assert re.search(r" s left: inspection 1, calc\.py:1 add, now \d+% likely", seen)
+    assert re.search(r" s left: inspection 1, calc\.py:1 add, now \d+ % likely", seen)
     assert "[100%]\x1b[0m\r\n" in seen
 
 

@@ -64,13 +64,14 @@ def check_tree(name: str, rootdir: Path, workspaces: Workspaces, found: Mapping[
     differ = [file for file, digest in found.items() if digest != digest_of(rootdir / file)]
     if not differ:
         return
-    missing = sum(not found[file] for file in differ)
+    differs = "differs" if len(differ) == 1 else "differ"
+    n_missing = sum(not found[file] for file in differ)
+    missing = f", {n_missing} of them missing there" if n_missing else ""
     folder = workspaces.there(str(rootdir))
     raise ExecutionError(
         f"The files in {folder} of {name} are not those here: {listed(sorted(differ))} "
-        f"({len(differ)} of {len(found)} differ, {missing} of them are missing there). No "
-        "tests are run again there: bring that folder to the state of this one, for example by "
-        "rsync.",
+        f"({len(differ)} of {len(found)} {differs}{missing}). No tests are run again there: bring "
+        "that folder to the state of this one, for example by rsync.",
         slug="other-tree",
     )
 

@@ -298,7 +298,7 @@ def test_function_that_is_not_the_original_is_refused(old: str, new: str, why: s
         ("def f(): '\ud800'", "does not parse"),
         (f"def f(): {'(' * 1000}", "does not parse"),
         (with_entry("\n".join(["assert x"] * (MAX_ASSERTIONS + 1))), "adds 17 assertions of "),
-        (with_entry(f"assert x in {list(range(700))}"), "adds 1 assertions of "),
+        (with_entry(f"assert x in {list(range(700))}"), "adds 1 assertion of "),
     ],
     ids=range(11),
 )

@@ -67,7 +67,7 @@ def test_edited_place_is_spoken_against_where_another_holds_nearly_all() -> None
 
     assert against == (
         "the evidence speaks against b.py g: the error stayed with each edit, and the probability "
-        "of a.py f is 95%"
+        "of a.py f is 95 %"
     )
 
 

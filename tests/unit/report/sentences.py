@@ -14,11 +14,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+import pytest
+
 from pytest_bayesloc.causes.awaits import never_awaited
 from pytest_bayesloc.causes.conditions import IMPORT_OFFSETS, OFFSETS, Decided, told
 from pytest_bayesloc.causes.environment import EnvironmentCauses
 from pytest_bayesloc.causes.pollution import missing_set_up, polluted_at_import, pollution
 from pytest_bayesloc.causes.versions import packages_changed
+from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.inspection import Check, Effect, InspectionPatch, Trial
@@ -60,6 +63,9 @@ from pytest_bayesloc.report.words import (
     tracebacks,
 )
 from pytest_bayesloc.rerun.aside import put_back_words
+from pytest_bayesloc.rerun.effects import Effects
+from pytest_bayesloc.rerun.link import Workspaces
+from pytest_bayesloc.rerun.transports.remote import check_tree
 from tests.fakes.case import case_of, frame_in, location
 from tests.fakes.runner import PASSED
 from tests.fakes.sources import TextSources, failure_at
@@ -559,8 +565,15 @@ def memory() -> Iterator[str]:
 
 
 def notes() -> Iterator[str]:
+    said: list[str] = []
     for n in N[1:]:
         yield put_back_words([f"{i}.txt" for i in range(n)])
+        found = {f"m{i}.py": "ab" for i in range(1, n)} | {FILE.name: "" if n > 1 else "ab"}
+        with pytest.raises(ExecutionError) as raised:
+            check_tree("farm", FILE.parent, Workspaces(str(FILE.parent), "/app"), found)
+        yield str(raised.value)
+    Effects(note=said.append).leave_out(["t.py::test_a", ""], "connects to 192.0.2.1:80")
+    yield from said
     for n in N:
         yield from bisections(n)
 
@@ -581,13 +594,13 @@ def bisections(n_commits: int) -> Iterator[str]:
         lambda _: None, lambda _: False, lambda _: True, lambda at: at >= 1,
         lambda at: True if at > 2 else None,
     )  # fmt: skip
-    said: dict[str, None] = {}
+    found: dict[str, None] = {}
     for passes in ways if commits else (lambda _: None,):
         search = Bisection(n_commits)
         while (at := search.next()) is not None:
             search.take(at, passes(at))
-        said[words_of(commits, search, tests)] = None
-    yield from said
+        found[words_of(commits, search, tests)] = None
+    yield from found
 
 
 # -- whole answers

@@ -266,8 +266,8 @@ def flaky(**more: object) -> dict[str, Any]:
         (flaky(low=0.001), ": failed 3 of 12 times on this code (likely <1 to 53 % of the time)"),
         (
             flaky(passed_again=True),
-            ": failed 3 of 12 times on this code (likely 9 to 53 % of the time), and passed when run "
-            "again",
+            ": failed 3 of 12 times on this code (likely 9 to 53 % of the time), and passed when "
+            "run again",
         ),
         (
             flaky(environment="PyPy 3.11 on linux"),
