@@ -175,8 +175,7 @@ class MockCauses:
             said = f"{test} patches {found[1]}.{found[2]}, which does not exist"
             advice = "patch a name that the code has"
         elif found := _NOT_REAL.search(message):
-            asked = found[1] or found[2]
-            said = f"{test} asks a mock for {asked}, which the real object does not have"
+            said = f"{test} asks a mock for {found[1] or found[2]}, which the real object lacks"
             advice = "name an attribute of the real object"
         elif _NO_COROUTINE.search(message):
             said = f"{test} replaces a coroutine function with one whose result can't be awaited"

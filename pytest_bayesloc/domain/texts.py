@@ -69,8 +69,8 @@ def count(n: int, noun: str) -> str:
 
 
 def all_of(n: int, noun: str) -> str:
-    """Return ``both tests`` or ``all 3 tests``."""
-    return f"both {noun}s" if n == 2 else f"all {n} {noun}s"
+    """Return ``the test``, ``both tests`` or ``all 3 tests``."""
+    return {1: f"the {noun}", 2: f"both {noun}s"}.get(n, f"all {n} {noun}s")
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

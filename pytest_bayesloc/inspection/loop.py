@@ -48,8 +48,7 @@ NOT_REACHED = ": patches don't reach child processes"
 
 def passed_again(n: int) -> str:
     """Return that ``n`` failing tests, which are all, passed when run again."""
-    tests = all_of(n, "failing test") if n > 1 else "the failing test"
-    return f"{tests} passed when run again"
+    return f"{all_of(n, 'failing test')} passed when run again"
 
 
 class InspectionLoop:

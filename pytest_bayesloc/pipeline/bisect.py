@@ -263,17 +263,14 @@ SHALLOW = "The clone is shallow: `git fetch --unshallow` gets older commits."
 
 
 def _culprit(commits: Sequence[Commit], young: int, old: int, named: str) -> str:
-    passed = f"which passed at {commits[old].name}"
+    passed = f"passed at {commits[old].name}"
     first = _named(commits[young]) if young >= 0 else "what is not committed"
     if old - young > 1:
         last = _named(commits[old - 1])
-        return (
-            f"{named} passed at {commits[old].name}, and broke between {last} and {first}: "
-            "what changed there is ranked"
-        )
+        return f"{named} {passed}, and broke between {last} and {first}: what changed is ranked"
     if young < 0:
-        return f"What is not committed broke {named}, {passed}, the last commit"
-    return f"{first} broke {named}, {passed}: its changes are ranked"
+        return f"What is not committed broke {named}, which {passed}, the last commit"
+    return f"{first} broke {named}, which {passed}: its changes are ranked"
 
 
 def _without_code(files: Sequence[str]) -> str:

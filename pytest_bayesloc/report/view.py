@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.cause import ENVIRONMENT
 from pytest_bayesloc.domain.fixing import FIX
-from pytest_bayesloc.domain.texts import count, listed
+from pytest_bayesloc.domain.texts import all_of, count, listed
 from pytest_bayesloc.report.document import Document, ReadSource
 from pytest_bayesloc.report.memory import brief_lines
 from pytest_bayesloc.report.text import one_line, percent, tests_to_run
@@ -55,7 +55,7 @@ ORIGINS = {
     "collection": "the file could not be collected",
 }
 LIKELY = "Likely cause: "
-FLAKY = "failing test passed when run again, so no suspect is named"
+FLAKY = " passed when run again, so no suspect is named"
 KINDS = {
     "validation": "a check rejected a value",
     "runtime": "the code crashed",
@@ -159,8 +159,7 @@ class FaultView:
     def origin(self) -> str:
         """The side on which the likely cause lies."""
         if self.is_flaky:
-            n = len(self.entry["failing_tests"])
-            return f"{'the' if n == 1 else 'each'} {FLAKY}"
+            return all_of(len(self.entry["failing_tests"]), "failing test") + FLAKY
         return ORIGINS[self.entry["error"]["origin"]]
 
     @property

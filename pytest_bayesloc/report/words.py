@@ -232,17 +232,14 @@ def headline(error: Document) -> str:
 def spoiled_words(spoiled: Document) -> str:
     """Return which earlier tests make a test fail, and by which state that they leave."""
     earlier = [node_id.rpartition("::")[2] for node_id in spoiled["after"]]
-    is_one = len(earlier) == 1
-    needed = f"{len(earlier)} of {count(spoiled['n_earlier'], 'earlier test')}"
-    needed += f" {'matters' if is_one else 'matter'}"
+    matter, changes = ("matters", "it changes") if len(earlier) == 1 else ("matter", "they change")
+    needed = f"{len(earlier)} of {count(spoiled['n_earlier'], 'earlier test')} {matter}"
     if spoiled["n_earlier"] == 1:
         needed = "the only earlier test"
     elif not spoiled["is_smallest"]:
         needed = f"at most {needed}: time was up before fewer were tried"
-    test = spoiled["test"].rpartition("::")[2]
-    text = f"{test} passes alone and fails after {listed(earlier)} ({needed})"
+    text = f"{bare_name(spoiled['test'])} passes alone and fails after {listed(earlier)} ({needed})"
     if spoiled["state"]:
-        changes = "it changes" if is_one else "they change"
         text += f": {changes} {', '.join(map(_changed_words, spoiled['state']))}"
         n_unnamed = spoiled["n_changed"] - len(spoiled["state"])
         text += f" and {count(n_unnamed, 'more variable')}" if n_unnamed > 0 else ""
