@@ -95,7 +95,10 @@ def test_red_run_of_known_flaky_tests_alone_says_so_first_and_stays_red(flaky: P
     assert first_line(run) == ONLY
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     said = " ".join(line.strip() for line in run.section)
-    assert "test_price is known to be flaky: failed 2 of 4 times on this code (15 to 85 %)" in said
+    assert (
+        "test_price is known to be flaky: failed 2 of 4 times on this code (likely 15 to 85 % of the time)"
+        in said
+    )
 
 
 def test_first_failure_and_one_that_is_not_flaky_are_not_called_that(projects: Projects) -> None:
@@ -246,12 +249,12 @@ def test_reports_carry_it(flaky: Project) -> None:
 
     page, summary, xml = (flaky.read(name) for name in ("page.html", "summary.md", "junit.xml"))
     told = page.partition('<pre id="prompt-text"')
-    assert all(f"{said} (21 to 94 %)." in part for part in told[::2])
+    assert all(f"{said} (likely 21 to 94 % of the time)." in part for part in told[::2])
     assert "The only failure is of a test known to be flaky" in page
     assert "**The only failure is of a test known to be flaky.**" in summary
     assert said.replace("_", r"\_") in summary
     assert 'name="bayesloc.known_flaky"' in xml
-    assert f'name="bayesloc.fault.1.known.1" value="{said} (21 to 94 %)"' in xml
+    assert f'name="bayesloc.fault.1.known.1" value="{said} (likely 21 to 94 % of the time)"' in xml
     assert said in flaky.read("log.sarif")
     assert said in json.loads(flaky.read("quality.json"))[0]["description"]
     assert f"::notice title=bayesloc::{ONLY.removeprefix('bayesloc: ')}" in run.stdout

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from difflib import unified_diff
 
 import pytest
 
-from tests.unit.report.sentences import FILE, made
+from tests.unit.report.sentences import FILE, answers, made
 
 pytestmark = pytest.mark.one_python
+NEVER_CUT = ("  Next, ", "Note: ", "report: ")
 
 
 def test_every_sentence_is_one_that_was_read() -> None:
@@ -16,3 +18,14 @@ def test_every_sentence_is_one_that_was_read() -> None:
 
     changed = "\n".join(unified_diff(read, now, "read", "now", lineterm=""))
     assert not changed, f"read it, then run python -m {made.__module__}\n{changed}"
+
+
+def test_no_answer_is_wider_than_its_terminal() -> None:
+    width, n_lines = 0, 0
+    for line in answers():
+        if titled := re.match(r"-- \w+, (\d+) columns", line):
+            width = int(titled[1])
+        elif not line.startswith(NEVER_CUT):
+            assert len(line) <= width
+            n_lines += 1
+    assert n_lines > 100
