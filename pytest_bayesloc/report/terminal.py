@@ -28,7 +28,7 @@ from pytest_bayesloc.report.words import (
     bare_name,
     contrast_of,
     counts_of,
-    diff_lines,
+    fitting_changes,
     llm_words,
     name_of,
     place_of,
@@ -251,7 +251,7 @@ def _changes(fault: FaultView, width: int, extent: Extent, room: int) -> Iterato
         if fix is fault.hint and len(said) > room:
             return
         yield from (Line(f"  {text}", HEAD) for text in said)
-        changed = [(kind, text) for kind, text in diff_lines(fix["diff"]) if kind in {"add", "del"}]
+        changed = fitting_changes(fix["diff"], width - 4)
         most = max(1, min(extent.diff, room - len(said)))
         n_shown = most if len(changed) <= most else most - 1
         for kind, text in changed[:n_shown]:

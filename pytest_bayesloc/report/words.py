@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.fixing import TAKE_BACK, UNDO
 from pytest_bayesloc.domain.location import DATA, MODULE
 from pytest_bayesloc.domain.texts import all_of, common_ends, count, listed
 from pytest_bayesloc.report.document import N_REACHED, Document
-from pytest_bayesloc.report.text import one_line, percent, ratio, score
+from pytest_bayesloc.report.text import columns, fit, one_line, percent, ratio, score
 
 #: File, first line and qualified name: they tell one place from another.
 Key: TypeAlias = tuple[str, int, str]
@@ -366,6 +366,33 @@ def changed_lines(patch: str) -> list[DiffLine]:
     lines = [(kind, text) for kind, text in diff_lines(patch) if kind in {"add", "del"}]
     texts = dedent("\n".join(text[1:] for _, text in lines)).split("\n")
     return [(kind, f"{sign[0]} {text}") for (kind, sign), text in zip(lines, texts, strict=False)]
+
+
+def fitting_changes(patch: str, width: int) -> list[DiffLine]:
+    """Return the changed lines of a unified diff in ``width`` columns, with where they differ.
+
+    Where they fit they are as they stand in the diff.
+    """
+    plain = [(kind, text) for kind, text in diff_lines(patch) if kind in {"add", "del"}]
+    if all(columns(text) <= width for _, text in plain):
+        return plain
+    lines = changed_lines(patch)
+    runs = [[text for _, text in run] for _, run in groupby(lines, key=lambda line: line[0])]
+    beside: list[str] = []
+    for i, run in enumerate(runs):
+        near = [other for other in runs[max(0, i - 1) : i + 2] if len(other) == len(run)]
+        others = next((other for other in near if other is not run), run)
+        beside += [_near_difference(*pair, width) for pair in zip(run, others, strict=True)]
+    return [(kind, text) for (kind, _), text in zip(lines, beside, strict=True)]
+
+
+def _near_difference(line: str, other: str, width: int) -> str:
+    """Return ``line``, of a wide one what stands around the first difference from ``other``."""
+    sign, text = line[:2], line[2:]
+    n_same = common_ends(text, other[2:])[0]
+    if columns(line) > width and n_same > width // 2:
+        text = f"...{text[n_same - width // 3 :]}"
+    return fit(f"{sign}{text}", width)
 
 
 def diff_lines(patch: str) -> Iterator[DiffLine]:

@@ -115,6 +115,19 @@ def test_a_fix_stands_before_the_reasons_and_is_the_next_step(
     assert "  Next, apply this fix: git apply .bayesloc/fixes/1.patch" in lines
 
 
+def test_wide_lines_of_a_fix_show_where_they_differ(document: Document, told: Told) -> None:
+    call = "return converted(section, key, convert=convert, default=default, "
+    diff = f"@@ -1 +1 @@\n-        {call}strict=False)\n+        {call}strict=True)\n"
+    document["fixes"] = [a_fix(document, diff=diff)]
+
+    shown = [line for line in told(width=60) if "strict" in line]
+
+    assert len(shown) == 2
+    assert shown[0].startswith("    - ...")
+    assert shown[0].endswith("strict=False)")
+    assert shown[1].endswith("strict=True)")
+
+
 def test_line_is_the_one_that_the_fix_changes(document: Document, told: Told) -> None:
     diff = "@@ -1 +1 @@\n-def add(a, b):\n+def add(a, b=0):\n"
     document["fixes"] = [a_fix(document, diff=diff)]
