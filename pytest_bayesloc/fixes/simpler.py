@@ -10,7 +10,7 @@ from pytest_bayesloc.domain.source import lines_of, tree_of
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.syntax.expressions import kind_of, negated
 from pytest_bayesloc.syntax.nodes import every_node, function_at, nodes_of
-from pytest_bayesloc.syntax.text import Placed, Text, TextEdit, differing_lines
+from pytest_bayesloc.syntax.text import Placed, Text, TextEdit, differing_lines, indent_of
 
 MAX_STEPS = 12  # of simplification: each takes one thing out
 _SIGNS: dict[type[ast.operator], int] = {ast.Add: 1, ast.Sub: -1}
@@ -51,9 +51,10 @@ def likewise(before: str, after: str) -> str:
     found = [(start, end, made)]
     for first in range(around.lineno, (around.end_lineno or 0) - (end - start) + 1):
         last = first + end - start
-        names = _renamed(old, "".join(lines[first:last])) if last <= start or first >= end else None
+        other = "".join(lines[first:last])
+        names = _renamed(old, other) if last <= start or first >= end else None
         if names is not None and len(_TOKEN.findall(old)) >= (SHORT if names else LONG):
-            found.append((first, last, _with_names(made, names)))
+            found.append((first, last, _moved(_with_names(made, names), old, other)))
     for first, last, text in sorted(found, reverse=True):
         lines[first:last] = [text]
     return "".join(lines)
@@ -76,6 +77,12 @@ def _renamed(one: str, other: str) -> dict[str, str] | None:
 
 def _with_names(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\w+", lambda found: names.get(found[0], found[0]), text)
+
+
+def _moved(text: str, old: str, other: str) -> str:
+    """Return ``text``, which is indented as ``old`` is, indented as ``other``."""
+    here, there = indent_of(old), indent_of(other)
+    return "".join(there + line.removeprefix(here) for line in lines_of(text))
 
 
 def _expressions(code: str) -> frozenset[str]:

@@ -98,6 +98,15 @@ def test_change_is_made_in_lines_that_are_alike(old: str, new: str, whole: list[
     assert [line for line in lines if line in whole] == whole
 
 
+def test_line_deeper_in_the_function_keeps_its_indentation() -> None:
+    deep = "    if a:\n        if a.size >= b:\n            a = b\n"
+    code = f"def f(a, b):\n{deep}    if b.size >= a:\n        b = a\n"
+
+    made = likewise(code, code.replace("    if b.size >= a", "    if b.size <= a"))
+
+    assert made == code.replace(">=", "<=")
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
