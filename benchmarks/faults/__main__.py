@@ -10,6 +10,7 @@
     python -m benchmarks.faults ranks                    a digest of all rankings, minutes
     python -m benchmarks.faults smoke                    20 of the faults, for CI
     python -m benchmarks.faults compare [PACKAGE ...]    beside FauxPy on some of them, hours
+    python -m benchmarks.faults tools                    beside six tools on ten of them, an hour
 
 ``benchmarks/README.md`` says what is done and what the figures mean.
 """
@@ -33,6 +34,7 @@ from benchmarks.faults.smoke import smoke
 from benchmarks.faults.split import PARTS, VALIDATE, all_packages
 from benchmarks.faults.storage import with_rows
 from benchmarks.faults.texts import add_texts
+from benchmarks.faults.tools import Setting, compare_tools
 from benchmarks.faults.watched import watch
 
 if TYPE_CHECKING:
@@ -113,6 +115,13 @@ def _compare(given: argparse.Namespace) -> int:
     return compare(asked, work=given.work, python=python, plugin=plugin, to=given.json)
 
 
+def _tools(given: argparse.Namespace) -> int:
+    python, plugin = given.python, given.plugin
+    return compare_tools(
+        Setting(work=given.work, python=python, plugin=plugin, cap_s=given.cap, n_mbfl=given.mbfl)
+    )
+
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "build": _build,
     "collect": _collect,
@@ -124,6 +133,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "ranks": _ranks,
     "smoke": _smoke,
     "compare": _compare,
+    "tools": _tools,
 }
 
 
@@ -146,7 +156,7 @@ def _arguments() -> argparse.ArgumentParser:
     add("--git-alone", action="store_true", help="green remembers no run, and has git alone")
     add("--without", action="append", default=[], metavar="KIND", help="evidence green leaves out")
     add("--ablation", action="store_true", help="report without each kind of evidence too")
-    compared = parser.add_argument_group("compare")
+    compared = parser.add_argument_group("compare and tools")
     add = compared.add_argument
     add("--sbfl", type=int, default=40, metavar="N", help="faults for FauxPy's SBFL (40)")
     add("--mbfl", type=int, default=8, metavar="N", help="faults for FauxPy's MBFL (8)")

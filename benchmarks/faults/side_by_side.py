@@ -199,11 +199,9 @@ def _compared(
 ) -> Compared:
     """Both runs of one fault; what was measured before, with the same tool, is taken as it is."""
     chosen = with_tests_of(workspace, fault) if family == "mbfl" else workspace
-    folder = workspace.root / "compare"
-    folder.mkdir(exist_ok=True)
     fingerprint = install_plugin(workspace, plugin)
     name = f"{family}-{fault.digest}-{cap_s:g}-bayesloc-{fingerprint}.json"
-    own = _kept(folder / name, lambda: _ours(chosen, fault, cap_s))
+    own = _kept(workspace.root / "compare" / name, lambda: _ours(chosen, fault, cap_s))
     return Compared(
         family=family,
         subject=fault.subject,
@@ -213,7 +211,7 @@ def _compared(
         n_failing=len(fault.failing),
         plain=own["plain"],
         ours=own["ours"],
-        theirs=_theirs(chosen, fault, family, cap_s),
+        theirs=run_theirs(chosen, fault, family, cap_s),
     )
 
 
@@ -230,6 +228,7 @@ def with_tests_of(workspace: Workspace, fault: PlantedFault) -> Workspace:
 def _kept(path: Path, make: Callable[[], Mapping[str, Measured]]) -> dict[str, Measured]:
     """What is saved at ``path``, after making it if it is not there yet."""
     if not path.is_file():
+        path.parent.mkdir(exist_ok=True)
         write_json(path, {name: asdict(measured) for name, measured in make().items()})
     found: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8"))
     return {name: Measured.from_json(measured) for name, measured in found.items()}
@@ -253,7 +252,7 @@ def _ours(workspace: Workspace, fault: PlantedFault, cap_s: float) -> dict[str, 
     }
 
 
-def _theirs(workspace: Workspace, fault: PlantedFault, family: str, cap_s: float) -> Measured:
+def run_theirs(workspace: Workspace, fault: PlantedFault, family: str, cap_s: float) -> Measured:
     try:
         python = install_fauxpy(workspace)
     except SystemExit as error:

@@ -183,7 +183,7 @@ def measure(names: Sequence[str], python: Path, work: Path, *, controls: bool, j
     work.mkdir(parents=True, exist_ok=True)
     taken = chosen(names, controls_only=controls)
     with ThreadPoolExecutor(jobs) as pool:
-        for row in pool.map(partial(_judged, python=python), taken):
+        for row in pool.map(partial(judged, python=python), taken):
             words = f"{row['title']}: {row['name']}: {row['text']}"
             print(f"{row['outcome']:11} {row['seconds']:5.1f} s  {words}", flush=True)
             file = re.sub(r"\W+", "-", f"{row['title']} {row['name']}") + ".json"
@@ -213,7 +213,7 @@ def _print_row(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
     print(f"| {median(seconds):.1f} | {max(seconds):.1f} |")
 
 
-def _judged(project: FlakyProject, python: Path) -> dict[str, Any]:
+def judged(project: FlakyProject, python: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="bayesloc-flaky-") as name:
         root = Path(name) / "project"
         result = Path(name) / "result.json"

@@ -152,7 +152,7 @@ def measure(
         kind=fault.kind,
         how=fault.how,
         n_failing=len(fault.failing),
-        places=_places(result, fault),
+        places=places_in(result, fault),
         refusal="" if result.get("ranking") else unreadable or _refusal(result, ours),
         inspections_cpu_s=tuple(
             float(step.get("cpu_s") or step.get("seconds") or 0)
@@ -193,7 +193,7 @@ def _read(report: Path) -> tuple[Json, str]:
     return found, ""
 
 
-def _places(result: Json, fault: PlantedFault) -> dict[str, Standing | None]:
+def places_in(result: Json, fault: PlantedFault) -> dict[str, Standing | None]:
     rows: list[Json] = list(result.get("ranking", ()))
     code = [row for row in rows if not row.get("is_test")]
     groups = [list(group.get("ranking", ())) for group in result.get("faults", ())]
