@@ -93,7 +93,7 @@ def compare(asked: Asked, *, work: Path, python: Path, plugin: Path, to: Path | 
     Raises:
         SystemExit: If a name is not in the table, or nothing is planted.
     """
-    signal.signal(signal.SIGTERM, _interrupt)  # so that what runs is ended with it
+    signal.signal(signal.SIGTERM, interrupt)
     pools = _planted(asked.packages, work, python)
     sizes = {name: _n_lines(name, work, python) for name in pools if asked.n_mbfl}
     chosen = {
@@ -269,5 +269,6 @@ def run_theirs(workspace: Workspace, fault: PlantedFault, family: str, cap_s: fl
     return _kept(workspace.root / "compare" / name, measured)["theirs"]
 
 
-def _interrupt(*_: object) -> NoReturn:
+def interrupt(*_: object) -> NoReturn:
+    """End as with Ctrl-C, so that what runs is ended too."""
     raise KeyboardInterrupt
