@@ -149,8 +149,8 @@ def tables(result: Mapping[str, Any]) -> Iterator[str]:
 def _cell(answer: Mapping[str, Any] | None) -> str:
     if answer is None:
         return "not run"
-    rank = answer["text"] or "-" if answer["rank"] is None else f"{answer['rank']:g}"
-    return f"{rank} / {answer['seconds']:.1f}"
+    rank, why = answer["rank"], answer["text"].partition(":")[0] or "not named"
+    return f"{why if rank is None else format(rank, 'g')} / {answer['seconds']:.1f}"
 
 
 def _answered(
