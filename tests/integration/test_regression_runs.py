@@ -437,6 +437,7 @@ def test_change_that_is_not_committed_is_taken_back(committed: Project) -> None:
     assert "UNCHANGED_SINCE_GREEN" in outcomes(run, "gross")
 
 
+@pytest.mark.thorough
 def test_search_for_a_fix_looks_at_git_without_any_inspection(committed: Project) -> None:
     edit(committed, "prices.py", "return price / rate", "return price - rate - 1")
     commit(committed, "simpler")
