@@ -148,6 +148,7 @@ def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], sources: S
     index = {node_id: i for i, node_id in enumerate(spectrum.tests)}
     lines = {where: dict(rows) for where, rows in spectrum.lines.items()}
     called = cache(partial(_functions, spectrum=spectrum, sources=sources))
+    remote = set(spectrum.remote)
     for failure in failures:
         bit = 1 << index[failure.node_id] if failure.node_id in index else 0
         proven = list(executed_lines(failure, sources.locate_frame, sources.module))
@@ -157,11 +158,18 @@ def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], sources: S
                 proven.append((source.module.location, failure.syntax_error[1]))
         # Beside other calls this one is no line of its own, which failing tests alone execute.
         named = called(refused_call(failure))
+        remote |= _shown(failure, sources) - spectrum.lines.keys()
         proven += [(w, min(lines.get(w, [w.start_line]))) for w in named]
         for where, line in proven:
             rows = lines.setdefault(where, {})
             rows[line] = rows.get(line, 0) | bit
-    return replace(spectrum, lines=lines)
+    return replace(spectrum, lines=lines, remote=frozenset(remote))
+
+
+def _shown(failure: Failure, sources: Sources) -> set[Location]:
+    """Return the places that only a traceback in a message tells of: another process was there."""
+    frames = (f for frames in failure.cause_frames for f in frames if f.first_line == f.line)
+    return {where for f in frames if f.in_app and (where := sources.locate_frame(f)) is not None}
 
 
 def _group(

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from pytest_bayesloc.spectrum.sources import SourceFilter
 
 MESSAGE_LIMIT = 2000
+TEXT_LIMIT = 100_000  # in which a traceback is looked for
+_PLACE = re.compile(r'File "([^"\n]+)", line (\d+), in ([\w.<>]+)')
+#: Also one that each line of an assertion begins with a sign of.
+_TRACEBACK = re.compile(
+    r"Traceback \(most recent call last\):\n(?:[-+? E]*  .*\n)+[-+? E]*[A-Za-z_][\w.]*(?::|$)",
+    re.MULTILINE,
+)
 FRAME_LIMIT = 200
 CHAIN_LIMIT = 5
 TIMEOUT_PLUGIN = "pytest_timeout"
@@ -30,7 +37,8 @@ class RawFailure(TypedDict):
     Attributes:
         phase: ``setup``, ``call``, ``teardown`` or ``collect``.
         error: A value of ``domain.failure.Raised``.
-        frames: Fields of ``domain.failure.Frame``; so are those of ``cause_frames``.
+        frames: Fields of ``domain.failure.Frame``; so are those of ``cause_frames``. These hold a
+            traceback that the message shows, too, where ``frames`` has tests alone.
         syntax_error: Its file and line, if it is one.
         test_code: That of the test, and of the fixtures that it uses.
     """
@@ -65,15 +73,21 @@ def describe(
     while current is not None and all(current is not known for known in (error, *chain)):
         chain.append(current)
         current = _follower(current) if len(chain) < CHAIN_LIMIT else None
+    text = _text(error)
+    frames = _frames(own, files)
+    causes = [_frames(e.__traceback__, files) or shown_frames(_text(e), files) for e in chain]
+    is_of_tests = all(frame["is_test"] or not frame["in_app"] for frame in frames)
+    if is_of_tests and (shown := shown_frames(text, files)):
+        causes.append(shown)
     place = None
     if isinstance(error, SyntaxError) and error.filename:
         place = files.relative(str(Path(error.filename))), error.lineno or 1
     return {
-        **without_exception(node_id, phase, _message(error)),
+        **without_exception(node_id, phase, text),
         "exc_type": type(error).__name__,
         "error": _kind(error, own),
-        "frames": _frames(own, files),
-        "cause_frames": [_frames(cause.__traceback__, files) for cause in chain],
+        "frames": frames,
+        "cause_frames": causes,
         "syntax_error": place,
     }
 
@@ -145,9 +159,9 @@ def _follower(error: BaseException) -> BaseException | None:
     return error.__context__
 
 
-def _message(error: BaseException) -> str:
+def _text(error: BaseException) -> str:
     try:
-        return _cut(str(error))
+        return str(error)[:TEXT_LIMIT]
     except BaseException:  # noqa: BLE001 - ``__str__`` of the project may do anything
         return ""
 
@@ -176,6 +190,30 @@ def _frames(trace: TracebackType | None, files: SourceFilter) -> list[dict[str, 
             }
         )
     return frames[-FRAME_LIMIT:]
+
+
+def shown_frames(text: str, files: SourceFilter) -> list[dict[str, Any]]:
+    """The frames of the last traceback in a text, as that of a child process.
+
+    None are found unless it is whole, down to its exception, and leads through the code under test.
+    Where a function begins is not known: its first line is that of the frame.
+    """
+    whole = [found.group() for found in _TRACEBACK.finditer(text.replace("\\n", "\n"))]
+    frames = []
+    for file, line, name in _PLACE.findall(whole[-1]) if whole else ():
+        kind = files.kind(file)
+        frames.append(
+            {
+                "file": files.relative(file),
+                "line": int(line),
+                "name": name,
+                "first_line": int(line),
+                "in_app": kind is not FileKind.FOREIGN,
+                "is_test": kind is FileKind.TEST,
+            }
+        )
+    is_of_code = any(frame["in_app"] and not frame["is_test"] for frame in frames)
+    return frames[-FRAME_LIMIT:] if is_of_code else []
 
 
 def _code_of(function: object) -> CodeType | None:

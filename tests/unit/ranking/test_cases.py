@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.evidence import (
     Outcome,
     StaticOutcome,
 )
-from pytest_bayesloc.domain.failure import ErrorKind, Failure, Origin, Situation
+from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin, Situation
 from pytest_bayesloc.domain.inspection import Finding, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault, Ranked
@@ -255,6 +255,17 @@ def test_body_of_a_class_without_methods_does_not_join_two_faults() -> None:
     cases = open_groups(spectrum, [failure(TEST_A), failure(TEST_B)], SOURCES, MODEL)
 
     assert [[f.node_id for f in case.failures] for case in cases] == [["test_a"], ["test_b"]]
+
+
+def test_code_that_only_a_traceback_in_a_message_names_is_a_suspect_that_no_patch_reaches() -> None:
+    shown = Frame(file="shop.py", line=7, name="fee", first_line=7, in_app=True)
+    failed = replace(failure(TEST_A, exc_type="AssertionError"), cause_frames=((shown,),))
+    spectrum = Spectrum(tests=("test_a",), failing=1, passing=0, lines={PAY: {2: 1}})
+
+    (case,) = open_groups(spectrum, [failed], SOURCES, MODEL)
+
+    assert fault_of(case).ranking[0].location == FEE
+    assert case.spectrum.remote == {FEE}
 
 
 def test_file_with_a_syntax_error_is_the_suspect_of_those_who_import_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,3 +76,44 @@ def test_frames_are_those_that_pytest_caught_where_the_exception_has_none() -> N
     raw = describe(error, FILES, node_id="t.py::t", phase="call", trace=trace)
 
     assert [frame["name"] for frame in raw["frames"]] == ["caught"]
+
+
+CHILD = """Traceback (most recent call last):
+  File "<string>", line 1, in <module>
+    import shop; shop.main()
+  File "/project/shop.py", line 10, in main
+    print(total())
+  File "/project/shop.py", line 6, in total
+    return 1 / 0
+           ~~^~~
+"""
+ENDED = f"{CHILD}ZeroDivisionError: division by zero\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "n"),
+    [
+        (ENDED, 3),
+        (f"exit status 1\n{ENDED}assert 1 == 0", 3),
+        (f"assert {ENDED!r} == ''", 3),
+        ("".join(f"+ {line}" for line in ENDED.splitlines(keepends=True)), 3),
+        (CHILD, 0),  # cut before its exception
+        (ENDED.replace("/project", "/usr/lib"), 0),
+        (ENDED.replace("shop.py", "test_shop.py"), 0),
+    ],
+)
+def test_traceback_that_the_message_shows_is_a_cause(text: str, n: int) -> None:
+    raw = describe(AssertionError(text), FILES, node_id="t.py::t", phase="call")
+
+    places = [(f["file"], f["line"], f["name"]) for f in chain(*raw["cause_frames"]) if f["in_app"]]
+    assert len(list(chain(*raw["cause_frames"]))) == n
+    assert places == ([("shop.py", 10, "main"), ("shop.py", 6, "total")] if n else [])
+
+
+def test_traceback_of_a_worker_process_stands_for_its_exception() -> None:
+    error = ValueError("no")
+    error.__cause__ = RuntimeError(ENDED)
+
+    (frames,) = describe(error, FILES, node_id="t.py::t", phase="call")["cause_frames"]
+
+    assert frames[-1]["name"] == "total"
