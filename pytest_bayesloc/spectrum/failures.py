@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from itertools import takewhile
 from pathlib import Path
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -20,11 +21,8 @@ if TYPE_CHECKING:
 MESSAGE_LIMIT = 2000
 TEXT_LIMIT = 100_000  # in which a traceback is looked for
 _PLACE = re.compile(r'File "([^"\n]+)", line (\d+), in ([\w.<>]+)')
-#: Also one that each line of an assertion begins with a sign of.
-_TRACEBACK = re.compile(
-    r"Traceback \(most recent call last\):\n(?:[-+? E]*  .*\n)+[-+? E]*[A-Za-z_][\w.]*(?::|$)",
-    re.MULTILINE,
-)
+_BEGIN = "Traceback (most recent call last):\n"
+_END = re.compile(r"[A-Za-z_][\w.]*(?::|$)")  # an exception
 FRAME_LIMIT = 200
 CHAIN_LIMIT = 5
 TIMEOUT_PLUGIN = "pytest_timeout"
@@ -198,9 +196,8 @@ def shown_frames(text: str, files: SourceFilter) -> list[dict[str, Any]]:
     None are found unless it is whole, down to its exception, and leads through the code under test.
     Where a function begins is not known: its first line is that of the frame.
     """
-    whole = [found.group() for found in _TRACEBACK.finditer(text.replace("\\n", "\n"))]
     frames = []
-    for file, line, name in _PLACE.findall(whole[-1]) if whole else ():
+    for file, line, name in _PLACE.findall(_last_traceback(text)):
         kind = files.kind(file)
         frames.append(
             {
@@ -214,6 +211,22 @@ def shown_frames(text: str, files: SourceFilter) -> list[dict[str, Any]]:
         )
     is_of_code = any(frame["in_app"] and not frame["is_test"] for frame in frames)
     return frames[-FRAME_LIMIT:] if is_of_code else []
+
+
+def _last_traceback(text: str) -> str:
+    """Return the last whole traceback in a text, which may quote it; empty if there is none."""
+    before, *rest = text.replace("\\n", "\n").split(_BEGIN)
+    found = ""
+    for after in rest:
+        sign = before.rpartition("\n")[2]  # of a difference, before each of its lines
+        lines = [line.removeprefix(sign) for line in after.split("\n")]
+        indent = lines[0][: len(lines[0]) - len(lines[0].lstrip(" ")) - 2]  # of a message
+        lines = [line.removeprefix(indent) for line in lines]
+        inside = list(takewhile(lambda line: line.startswith("  "), lines))
+        if len(inside) < len(lines) and _END.match(lines[len(inside)]):
+            found = "\n".join(inside)
+        before = after
+    return found
 
 
 def _code_of(function: object) -> CodeType | None:

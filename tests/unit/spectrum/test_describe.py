@@ -95,8 +95,10 @@ ENDED = f"{CHILD}ZeroDivisionError: division by zero\n"
     [
         (ENDED, 3),
         (f"exit status 1\n{ENDED}assert 1 == 0", 3),
+        (ENDED.replace("\n", "\n  "), 3),  # as the message of an assertion
         (f"assert {ENDED!r} == ''", 3),
         ("".join(f"+ {line}" for line in ENDED.splitlines(keepends=True)), 3),
+        (f"{ENDED}assert Done(text='{CHILD[:60]}...')", 3),
         (CHILD, 0),  # cut before its exception
         (ENDED.replace("/project", "/usr/lib"), 0),
         (ENDED.replace("shop.py", "test_shop.py"), 0),
