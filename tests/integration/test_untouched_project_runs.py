@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -193,11 +194,18 @@ def _started(project: Project, temporary: Path) -> subprocess.Popen[str]:
         start_new_session=True,
     )
     beats, deadline = project.root / "beats", time.monotonic() + 60
-    while not beats.exists() or beats.stat().st_size < 3:
+    while _size(beats) < 3:
         assert time.monotonic() < deadline
         assert run.poll() is None, run.communicate()[0]
         time.sleep(0.02)
     return run
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file, 0 where it is not there: each re-run puts away what it wrote."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_size
+    return 0
 
 
 def _processes(project: Project) -> list[str]:
