@@ -398,10 +398,12 @@ class EnvironmentCauses:
             return None
         name = self._unset(failure) or self._unset_nearby(failure, frame)
         told = _NAMED_VARIABLE.search(failure.message)
-        named = (told[1] or told[2]) if told and self._is_of_library(failure) else ""
-        if not (name or named) or (name or named) in self._machine.variables:
+        does = "reads" if name else "needs"
+        if not name and told and self._is_of_library(failure):
+            name = told[1] or told[2]
+        if not name or name in self._machine.variables:
             return None
-        return self._variable(name, frame) if name else self._variable(named, frame, "needs")
+        return self._variable(name, frame, does)
 
     @staticmethod
     def _is_of_library(failure: Failure) -> bool:

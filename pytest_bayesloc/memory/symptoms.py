@@ -36,7 +36,7 @@ from pytest_bayesloc.domain.bug import (
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.redaction import redacted
-from pytest_bayesloc.domain.source import ReadMap, SourceMap, lines_of, parse, unit_of_frame
+from pytest_bayesloc.domain.source import ReadMap, SourceMap, lines_of, unit_of_frame
 from pytest_bayesloc.domain.texts import MASKING_VERSION, masked, text_digest
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.syntax.expressions import demanded
@@ -377,6 +377,6 @@ def _library(file: str, rootdir: str) -> SourceMap | None:
 
 def _is_of_arguments(condition: str, function: ast.AST) -> bool:
     """Whether it is about arguments: a library's own state says nothing to its caller."""
-    names = names_in(parse(condition))
+    names = names_in(ast.parse(condition, mode="eval"))
     given = {argument.arg for argument in nodes_of(function, ast.arg)} - RECEIVERS
     return bool(names & given) and names <= given | BUILTINS

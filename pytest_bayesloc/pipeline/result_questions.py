@@ -20,7 +20,7 @@ from pytest_bayesloc.pipeline.run_files import FILE, LastRun, read_last
 from pytest_bayesloc.ranking.evidence.invariants import seen_values
 from pytest_bayesloc.ranking.faults import nearest_call
 from pytest_bayesloc.report.text import clip, one_line, percent, ratio
-from pytest_bayesloc.report.view import LIKELY, FaultView, hot_line
+from pytest_bayesloc.report.view import LIKELY, FaultView, faults_of, hot_line
 from pytest_bayesloc.report.words import ARROW, way_of
 from pytest_bayesloc.spectrum.validity import written_ns
 
@@ -71,13 +71,14 @@ class ResultQuestions(ABC):
         """
         faults = []
         document = self._last.document
-        for number, fault in enumerate(document["faults"][:N_ITEMS], 1):
+        for view in faults_of(document, lambda _file: None)[:N_ITEMS]:
+            fault = view.entry
             error = fault["error"]
             where = f"{error['file']}:{error['line']}" if error["file"] else ""
             faults.append(
                 {
-                    "fault": number,
-                    **_cause_of(number, fault, document),
+                    "fault": view.number,
+                    **_cause_of(view),
                     "error": f"{error['type']}: {error['message']}",
                     "raised_at": where,
                     "failing_tests": fault["failing_tests"][:N_ITEMS],
@@ -378,13 +379,12 @@ class ResultQuestions(ABC):
         return cleaned
 
 
-def _cause_of(number: int, fault: Document, document: Document) -> dict[str, object]:
+def _cause_of(view: FaultView) -> dict[str, object]:
     """Return the cause beside the functions, and what is known of flaky tests, as far as any is."""
-    view = FaultView(number=number, entry=fault, document=document, read_source=lambda _file: None)
     said: dict[str, object] = {
         "likely_cause": view.cause.removeprefix(LIKELY),
         "what_to_do": view.advice,
-        "reproduced_by": fault["cause"]["command"] if view.cause else "",
+        "reproduced_by": view.entry["cause"]["command"] if view.cause else "",
         "known_flaky": view.known,
     }
     return {name: text for name, text in said.items() if text}

@@ -357,7 +357,7 @@ def _is_body(sources: Sources) -> Callable[[Location], bool]:
     """Return what says whether a location is the body of a module or a class."""
 
     def is_body(where: Location) -> bool:
-        found = None if where.qualname == MODULE else sources.unit(where)
+        found = sources.unit(where)
         return where.qualname == MODULE or (found is not None and not found[1].is_function)
 
     return is_body

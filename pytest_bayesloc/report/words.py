@@ -363,7 +363,7 @@ def _pass(n: int, noun: str, still: str = "") -> str:
 
 def changed_lines(patch: str) -> list[DiffLine]:
     """Return the lines that a unified diff takes away and adds, less indented."""
-    lines = [(kind, text) for kind, text in diff_lines(patch) if kind in {"add", "del"}]
+    lines = _changed(patch)
     texts = dedent("\n".join(text[1:] for _, text in lines)).split("\n")
     return [(kind, f"{sign[0]} {text}") for (kind, sign), text in zip(lines, texts, strict=False)]
 
@@ -373,7 +373,7 @@ def fitting_changes(patch: str, width: int) -> list[DiffLine]:
 
     Where they fit they are as they stand in the diff.
     """
-    plain = [(kind, text) for kind, text in diff_lines(patch) if kind in {"add", "del"}]
+    plain = _changed(patch)
     if all(columns(text) <= width for _, text in plain):
         return plain
     lines = changed_lines(patch)
@@ -384,6 +384,10 @@ def fitting_changes(patch: str, width: int) -> list[DiffLine]:
         others = next((other for other in near if other is not run), run)
         beside += [_near_difference(*pair, width) for pair in zip(run, others, strict=True)]
     return [(kind, text) for (kind, _), text in zip(lines, beside, strict=True)]
+
+
+def _changed(patch: str) -> list[DiffLine]:
+    return [(kind, text) for kind, text in diff_lines(patch) if kind in {"add", "del"}]
 
 
 def _near_difference(line: str, other: str, width: int) -> str:

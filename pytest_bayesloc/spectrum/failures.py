@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import pytest
 
 from pytest_bayesloc.spectrum.sources import FileKind, RawCode
+from pytest_bayesloc.syntax.text import indent_of
 
 if TYPE_CHECKING:
     from types import CodeType, TracebackType
@@ -73,9 +74,9 @@ def describe(
         current = _follower(current) if len(chain) < CHAIN_LIMIT else None
     text = _text(error)
     frames = _frames(own, files)
-    causes = [_frames(e.__traceback__, files) or shown_frames(_text(e), files) for e in chain]
+    causes = [_frames(e.__traceback__, files) or _shown_frames(_text(e), files) for e in chain]
     is_of_tests = all(frame["is_test"] or not frame["in_app"] for frame in frames)
-    if is_of_tests and (shown := shown_frames(text, files)):
+    if is_of_tests and (shown := _shown_frames(text, files)):
         causes.append(shown)
     place = None
     if isinstance(error, SyntaxError) and error.filename:
@@ -176,39 +177,33 @@ def _frames(trace: TracebackType | None, files: SourceFilter) -> list[dict[str, 
     frames = []
     for frame, line in walk_tb(trace):
         code = frame.f_code
-        kind = files.kind(code.co_filename)
-        frames.append(
-            {
-                "file": files.relative(code.co_filename),
-                "line": line or code.co_firstlineno,
-                "name": code_name(code),
-                "first_line": code.co_firstlineno,
-                "in_app": kind is not FileKind.FOREIGN,
-                "is_test": kind is FileKind.TEST,
-            }
-        )
+        first = code.co_firstlineno
+        frames.append(_frame(files, code.co_filename, line or first, code_name(code), first))
     return frames[-FRAME_LIMIT:]
 
 
-def shown_frames(text: str, files: SourceFilter) -> list[dict[str, Any]]:
+def _frame(
+    files: SourceFilter, filename: str, line: int, name: str, first_line: int
+) -> dict[str, Any]:
+    kind = files.kind(filename)
+    return {
+        "file": files.relative(filename),
+        "line": line,
+        "name": name,
+        "first_line": first_line,
+        "in_app": kind is not FileKind.FOREIGN,
+        "is_test": kind is FileKind.TEST,
+    }
+
+
+def _shown_frames(text: str, files: SourceFilter) -> list[dict[str, Any]]:
     """The frames of the last traceback in a text, as that of a child process.
 
     None are found unless it is whole, down to its exception, and leads through the code under test.
     Where a function begins is not known: its first line is that of the frame.
     """
-    frames = []
-    for file, line, name in _PLACE.findall(_last_traceback(text)):
-        kind = files.kind(file)
-        frames.append(
-            {
-                "file": files.relative(file),
-                "line": int(line),
-                "name": name,
-                "first_line": int(line),
-                "in_app": kind is not FileKind.FOREIGN,
-                "is_test": kind is FileKind.TEST,
-            }
-        )
+    places = _PLACE.findall(_last_traceback(text))
+    frames = [_frame(files, file, int(line), name, int(line)) for file, line, name in places]
     is_of_code = any(frame["in_app"] and not frame["is_test"] for frame in frames)
     return frames[-FRAME_LIMIT:] if is_of_code else []
 
@@ -220,7 +215,7 @@ def _last_traceback(text: str) -> str:
     for after in rest:
         sign = before.rpartition("\n")[2]  # of a difference, before each of its lines
         lines = [line.removeprefix(sign) for line in after.split("\n")]
-        indent = lines[0][: len(lines[0]) - len(lines[0].lstrip(" ")) - 2]  # of a message
+        indent = indent_of(lines[0])[2:]  # of a message
         lines = [line.removeprefix(indent) for line in lines]
         inside = list(takewhile(lambda line: line.startswith("  "), lines))
         if len(inside) < len(lines) and _END.match(lines[len(inside)]):

@@ -174,7 +174,7 @@ def _assertion(number: int, invariant: Invariant, hidden: frozenset[str]) -> str
 
 def _saved(invariant: Invariant) -> set[str]:
     """Return the parameters whose value at entry ``invariant`` needs."""
-    names = names_in(parse(invariant.condition))
+    names = names_in(ast.parse(invariant.condition, mode="eval"))
     return {n.removeprefix(ENTRY) for n in names if n.startswith(ENTRY)}
 
 
