@@ -368,6 +368,7 @@ def test_files_are_put_back_by_the_next_run_if_this_one_is_killed(
     assert [path.name for path in aside.iterdir()] == ["lock"]
 
 
+@pytest.mark.traced
 @pytest.mark.parametrize(
     "name",
     [

@@ -433,6 +433,7 @@ def test_mode_that_is_not_known_is_refused(known: Project) -> None:
     assert "--bayesloc-collect=sometimes is not known: expected auto, always" in run.stderr
 
 
+@pytest.mark.traced
 @pytest.mark.thorough
 def test_workers_trace_once_too(projects: Projects) -> None:
     project = projects.make({**FILES, **FAILING})

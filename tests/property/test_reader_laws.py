@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.rerun.link import Message
     from tests.integration.conftest import Project, Projects
 
+pytestmark = pytest.mark.one_python
 fixed_cases = settings(
     max_examples=150,
     derandomize=True,
