@@ -76,13 +76,22 @@ _UNREACHABLE = re.compile(
     r"|nodename nor servname|No address associated|Network is unreachable|No route to host"
 )
 _SERVES = re.compile(r"\b(?:HTTPServer|TCPServer|UDPServer|start_server|create_server|listen)\(")
-_NOT_FOUND = re.compile(r"(?:^|[\s:'\"])([\w.+-]+): (?:command )?not found")
+#: As shells say it: an error of the project may say of anything that it was not found.
+_NOT_FOUND = re.compile(r"\b\w*sh: (?:(?:line )?\d+: )?([\w.+-]+): (?:command )?not found")
 #: Packages whose names are like those of modules that everybody has.
 KNOWN = frozenset(
     "aiohttp cython httpx orjson rjson simplejson toml tomli ujson urllib3".split()  # noqa: SIM905
 )
 _STARTS = ("subprocess.py", "base_events.py")  # of the standard library
+#: Of calls without a frame: what they say comes from the machine, whoever calls.
+_OF_MACHINE = frozenset({"OSError", "ConnectionRefusedError", "gaierror", "TimeoutError"})
 _FILE_ERRORS = frozenset({"FileNotFoundError", "NotADirectoryError", "OSError", "PermissionError"})
+
+
+def _is_in_own_words(failure: Failure) -> bool:
+    """Whether the project raised the error by itself: a library that mocks connections does."""
+    is_of_machine = failure.exc_type.rpartition(".")[2] in _OF_MACHINE
+    return not is_of_machine and not failure.cause_frames and failure.frames[-1].in_app
 
 
 def _is_importable(name: str) -> bool:
@@ -488,7 +497,7 @@ class EnvironmentCauses:
 
     def _missing_service(self, failure: Failure) -> Cause | None:
         frame, said = failure.raise_frame, _UNREACHABLE.search(failure.message)
-        if frame is None or said is None:
+        if frame is None or said is None or _is_in_own_words(failure):
             return None
         texts = (self._sources.read(f.file) or "" for f in self._own_frames(failure))
         if any(map(_SERVES.search, texts)):

@@ -105,6 +105,23 @@ def test_program_that_cannot_be_started_is_named(code: str) -> None:
     assert (cause.kind, cause.state) == (CauseKind.PROGRAM, "dot")
 
 
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("exit 127: /bin/sh: 1: dot: not found", "dot"),
+        ("bash: line 1: dot: command not found", "dot"),
+        ("template: not found", ""),
+        ("ERROR: not found: tests/test_a.py::test_b", ""),
+    ],
+)
+def test_program_that_a_shell_does_not_find_is_named(message: str, name: str) -> None:
+    code = "def draw():\n    raise DrawError(shell('dot'))\n"
+
+    cause = cause_of(code, at="raise DrawError", kind="DrawError", message=message)
+
+    assert (cause.state if cause is not None else "") == name
+
+
 def test_program_that_was_looked_for_in_vain_is_named() -> None:
     code = """
         import shutil
@@ -191,6 +208,15 @@ def test_service_that_does_not_answer_is_told_unless_the_project_has_the_server(
     assert cause.kind is CauseKind.SERVICE
     served = f"{code}\n\ndef serve():\n    HTTPServer(('', 80))\n"
     assert cause_of(served, at="connect", kind="ConnectionRefusedError", message=text) is None
+
+
+def test_error_of_the_project_that_speaks_of_a_connection_is_no_missing_service() -> None:
+    code = "def send():\n    raise ConnectionError('no mock')\n"
+    text = "Connection refused by the mock: no call matches GET /foo"
+    asked = {"at": "raise ConnectionError", "kind": "requests.exceptions.ConnectionError"}
+
+    assert cause_of(code, **asked, message=text) is None
+    assert cause_of(code, **asked, message=text, above=(LIBRARY,)) is not None
 
 
 @pytest.mark.parametrize(
