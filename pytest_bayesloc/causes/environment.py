@@ -88,6 +88,13 @@ _OF_MACHINE = frozenset({"OSError", "ConnectionRefusedError", "gaierror", "Timeo
 _FILE_ERRORS = frozenset({"FileNotFoundError", "NotADirectoryError", "OSError", "PermissionError"})
 
 
+def _is_looked_for(file: str, asked: Iterable[str]) -> bool:
+    """Whether a missing file of this name is asked for in several folders: code that searches."""
+    others = (name.removeprefix("file:") for name in asked if name.startswith("file:"))
+    same = {other for other in others if Path(other).name == Path(file).name}
+    return any(not Path(other).exists() for other in same - {file})
+
+
 def _is_in_own_words(failure: Failure) -> bool:
     """Whether the project raised the error by itself: a library that mocks connections does."""
     is_of_machine = failure.exc_type.rpartition(".")[2] in _OF_MACHINE
@@ -170,6 +177,8 @@ class EnvironmentCauses:
             for name, places in asked.items():
                 kind, _, what = name.partition(":")
                 if kind != wanted or not self._is_missing(kind, what, places):
+                    continue
+                if kind == "file" and _is_looked_for(what, (*asked, *elsewhere)):
                     continue
                 file, _, first_line, code = places[-1]
                 where = self._sources.locate((file, first_line, code))

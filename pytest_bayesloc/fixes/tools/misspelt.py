@@ -10,6 +10,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.source import ScopeNode
 from pytest_bayesloc.fixes.calls import attributes, family, picked
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task
@@ -18,6 +19,7 @@ from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
     bound_in,
     dotted,
+    every_node,
     function_at,
     nodes_of,
     similar,
@@ -81,14 +83,31 @@ def misspelt_attribute(task: Task, project: Project) -> Iterator[Made]:
         known = [*_members_with(wrong, owner), *project.names_in(owner), *loaded]
     meant = [name for name in known if name.endswith(f".{wrong}")]
     meant += [found["meant"]] if found["meant"] else []
+    everywhere = _everywhere(task.tree, uses, owner)
     for name in dict.fromkeys((*meant, *similar(wrong, known))):
         words = f"{owner} has no attribute `{wrong}`, but `{name}`"
-        edits = [
-            text.replace(use, f"{text.of(use)[: -len(wrong)]}{name}", words)
-            for use in uses
-            if text.of(use).endswith(wrong)
-        ]
-        yield edits
+        for nodes in (everywhere, uses) if len(everywhere) > len(uses) else (uses,):
+            yield [
+                text.replace(use, f"{text.of(use)[: -len(wrong)]}{name}", words)
+                for use in nodes
+                if text.of(use).endswith(wrong)
+            ]
+
+
+def _everywhere(
+    tree: ast.Module, uses: Sequence[ast.Attribute], owner: str
+) -> Sequence[ast.Attribute]:
+    """The uses of an attribute that are misspelt alike in the file: of the same, or of a built-in.
+
+    None of a name that the file gives to something.
+    """
+    wrong, bases = uses[0].attr, {ast.unparse(use.value) for use in uses}
+    every = [node for node in nodes_of(tree, ast.Attribute) if node.attr == wrong]
+    is_made = any(isinstance(n, ScopeNode) and n.name == wrong for n in every_node(tree))
+    if is_made or any(isinstance(node.ctx, ast.Store) for node in every):
+        return uses
+    is_nowhere = owner in _BUILT_IN and not any(hasattr(kind, wrong) for kind in _BUILT_IN.values())
+    return [node for node in every if is_nowhere or ast.unparse(node.value) in bases]
 
 
 def _members_with(name: str, module: str) -> list[str]:

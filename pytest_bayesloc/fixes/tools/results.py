@@ -6,9 +6,10 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from textwrap import dedent
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, tree_of
 from pytest_bayesloc.fixes.calls import methods, trees
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
@@ -16,6 +17,7 @@ from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
     called_name,
     function_at,
+    last_name,
     names_in,
     nodes_at,
     nodes_of,
@@ -52,7 +54,7 @@ def missing_return(task: Task, _project: Project) -> Iterator[Made]:
     text = task.text
     for function in task.functions:
         yield from _in_place(text, function)
-        if not _is_for_effect(function):
+        if not _is_for_effect(function, task.test):
             if "None" in task.message:
                 yield from _at_end(text, function, function.body)
                 if _is_of_builder(task.tree, function, task.message):
@@ -103,16 +105,31 @@ def _by_itself(
     return f"{target} = {owner}.copy()\n{indent}{target}{said[len(owner) :]}"
 
 
-def _is_for_effect(function: FunctionNode) -> bool:
-    """Whether nobody expects anything of it: a test, a generator, a setter."""
+def _is_for_effect(function: FunctionNode, test: str) -> bool:
+    """Whether nobody expects anything of it: a test, a generator, a setter.
+
+    What says that it returns None is none of these if the failing test takes its result.
+    """
     decorators = (ast.unparse(decorator) for decorator in function.decorator_list)
     return (
         function.name in _SILENT
         or function.name.startswith("test")
         or any(said.endswith((".setter", ".deleter")) for said in decorators)
         or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own_nodes(function))
-        or (function.returns is not None and ast.unparse(function.returns) == "None")
+        or (_returns_none(function) and not _is_taken(function.name, test))
     )
+
+
+def _returns_none(function: FunctionNode) -> bool:
+    return function.returns is not None and ast.unparse(function.returns) == "None"
+
+
+def _is_taken(name: str, test: str) -> bool:
+    """Whether a test does something with what calls of a function give."""
+    tree = tree_of(dedent(test)) or ast.Module([], [])
+    dropped = {node.value for node in nodes_of(tree, ast.Expr)}
+    calls = (node for node in nodes_of(tree, ast.Call) if last_name(node.func) == name)
+    return any(call not in dropped for call in calls)
 
 
 def _is_of_builder(tree: ast.Module, function: FunctionNode, message: str) -> bool:

@@ -213,10 +213,10 @@ def test_service_that_does_not_answer_is_told_unless_the_project_has_the_server(
 def test_error_of_the_project_that_speaks_of_a_connection_is_no_missing_service() -> None:
     code = "def send():\n    raise ConnectionError('no mock')\n"
     text = "Connection refused by the mock: no call matches GET /foo"
-    asked = {"at": "raise ConnectionError", "kind": "requests.exceptions.ConnectionError"}
+    at, kind = "raise ConnectionError", "requests.exceptions.ConnectionError"
 
-    assert cause_of(code, **asked, message=text) is None
-    assert cause_of(code, **asked, message=text, above=(LIBRARY,)) is not None
+    assert cause_of(code, at=at, kind=kind, message=text) is None
+    assert cause_of(code, at=at, kind=kind, message=text, above=(LIBRARY,)) is not None
 
 
 @pytest.mark.parametrize(
@@ -273,6 +273,7 @@ READER = ("app.py", 3, 2, "find")
         ("variable:SHOP_KEY", (), False, ""),
         ("file:/etc/shop.conf", (), False, "/etc/shop.conf"),
         ("file:/etc/mime.types", (), False, ""),
+        ("file:/etc/shop.conf", ("file:/nowhere/shop.conf",), False, ""),  # it is searched for
     ],
 )
 def test_what_is_asked_in_vain_is_told_where_passing_tests_ask_otherwise(

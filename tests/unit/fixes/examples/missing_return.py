@@ -28,6 +28,16 @@ EXAMPLES = (
         "        if x > 1:\n            seen.add(x)\n    return seen\n",
         line=4,
     ),
+    *(
+        Example(
+            error="AttributeError: 'NoneType' object has no attribute 'calls'",
+            before="def put(box, x) -> None:\n    box.keep(x)\n",
+            after="def put(box, x) -> None:\n    return box.keep(x)\n" if taken else None,
+            line=2,
+            test=f"    def test_put(self):\n        {taken}put(self.box, 1)\n",
+        )
+        for taken in ("kept = ", "")
+    ),
     Example(
         error=_NONE,
         before="def f(x):\n    '''Double.'''\n    y = 2 * x  # twice\n\n\nZ = 1\n",

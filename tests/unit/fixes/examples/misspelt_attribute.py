@@ -12,6 +12,22 @@ EXAMPLES = (
         line=2,
     ),
     Example(
+        error="AttributeError: 'set' object has no attribute 'issupperset'",
+        before="def f(x, y):\n    return x.issupperset(y)\n\n\n"
+        "def g(x, y):\n    return y.issupperset(x)\n",
+        after="def f(x, y):\n    return x.issuperset(y)\n\n\n"
+        "def g(x, y):\n    return y.issuperset(x)\n",
+        line=2,
+    ),
+    Example(
+        error="AttributeError: 'Cart' object has no attribute 'itmes'",
+        before="class Cart:\n    items = ()\n\n    def n(self):\n        return self.itmes\n\n\n"
+        "def f(page):\n    return page.itmes\n",
+        after="class Cart:\n    items = ()\n\n    def n(self):\n        return self.items\n\n\n"
+        "def f(page):\n    return page.itmes\n",
+        line=5,
+    ),
+    Example(
         error="AttributeError: 'list' object has no attribute 'appendd'",
         before="def f(x):\n    x.appendd(1)  # one\n    return x\n",
         after="def f(x):\n    x.append(1)  # one\n    return x\n",
