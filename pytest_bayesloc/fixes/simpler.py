@@ -38,7 +38,7 @@ def likewise(before: str, after: str) -> str:
     """Return ``after`` with its change made wherever the same line stands with other names.
 
     A mistake that was copied is in all copies: lines of the same function must be alike but for
-    ``NAMES`` names, and long enough for that to be no chance.
+    ``NAMES`` names, none of which the change replaces, and long enough for that to be no chance.
     """
     tree, spans = tree_of(before), differing_lines(before, after)
     if tree is None or len(spans) != 1 or spans[0][0] == spans[0][1]:
@@ -49,11 +49,14 @@ def likewise(before: str, after: str) -> str:
         return after
     old, made = "".join(lines[start:end]), "".join(new)
     found = [(start, end, made)]
+    replaced = {*_TOKEN.findall(old)}.difference(_TOKEN.findall(made))
     for first in range(around.lineno, (around.end_lineno or 0) - (end - start) + 1):
         last = first + end - start
         other = "".join(lines[first:last])
         names = _renamed(old, other) if last <= start or first >= end else None
-        if names is not None and len(_TOKEN.findall(old)) >= (SHORT if names else LONG):
+        if names is None or not replaced.isdisjoint(names):
+            continue
+        if len(_TOKEN.findall(old)) >= (SHORT if names else LONG):
             found.append((first, last, _moved(_with_names(made, names), old, other)))
     for first, last, text in sorted(found, reverse=True):
         lines[first:last] = [text]

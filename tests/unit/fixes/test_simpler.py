@@ -76,7 +76,7 @@ def test_what_is_plainer_parses() -> None:
     [
         ("if not a:", "if a is None:", ["if a is None:", "if b is None:"]),
         ("if not b:", "if b is None:", ["if a is None:", "if b is None:"]),
-        ("if not a:", "if not c:", ["if not c:", "if not c:"]),
+        ("if not a:", "if not c:", ["if not c:", "if not b:"]),  # b is not the one exchanged
         ("a = c", "a = d", ["a = d", "b = c"]),  # short
         ("return f(a, b)", "return g(a, b)", ["return g(a, b)"]),
     ],
@@ -117,8 +117,12 @@ def test_line_deeper_in_the_function_keeps_its_indentation() -> None:
             "def f(a):\n    x(1)\n\ndef g(b):\n    y(0)\n",
         ),
         ("def f(a):\n    x(0)\n    y(0)\n", "def f(a):\n    x(0)\n    y(0)\n    z(0)\n"),
+        (
+            "def f(a, b):\n    a.x.issupserset(b)\n    a.y.isdisjoint(b)\n",
+            "def f(a, b):\n    a.x.issuperset(b)\n    a.y.isdisjoint(b)\n",
+        ),
     ],
-    ids=["a short line", "another number", "another function", "a new line"],
+    ids=["a short line", "another number", "another function", "a new line", "another mistake"],
 )
 def test_other_lines_stay(before: str, after: str) -> None:
     assert likewise(before, after) == after
