@@ -30,7 +30,7 @@ from pytest_bayesloc.causes.versions import other_version
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.failure import Frame
 from pytest_bayesloc.domain.source import unit_of_frame
-from pytest_bayesloc.syntax.nodes import imported_from, names_in
+from pytest_bayesloc.syntax.nodes import imported_from, names_in, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -83,8 +83,6 @@ KNOWN = frozenset(
     "aiohttp cython httpx orjson rjson simplejson toml tomli ujson urllib3".split()  # noqa: SIM905
 )
 _STARTS = ("subprocess.py", "base_events.py")  # of the standard library
-#: Of calls without a frame: what they say comes from the machine, whoever calls.
-_OF_MACHINE = frozenset({"OSError", "ConnectionRefusedError", "gaierror", "TimeoutError"})
 _FILE_ERRORS = frozenset({"FileNotFoundError", "NotADirectoryError", "OSError", "PermissionError"})
 
 
@@ -93,12 +91,6 @@ def _is_looked_for(file: str, asked: Iterable[str]) -> bool:
     others = (name.removeprefix("file:") for name in asked if name.startswith("file:"))
     same = {other for other in others if Path(other).name == Path(file).name}
     return any(not Path(other).exists() for other in same - {file})
-
-
-def _is_in_own_words(failure: Failure) -> bool:
-    """Whether the project raised the error by itself: a library that mocks connections does."""
-    is_of_machine = failure.exc_type.rpartition(".")[2] in _OF_MACHINE
-    return not is_of_machine and not failure.cause_frames and failure.frames[-1].in_app
 
 
 def _is_importable(name: str) -> bool:
@@ -506,12 +498,19 @@ class EnvironmentCauses:
 
     def _missing_service(self, failure: Failure) -> Cause | None:
         frame, said = failure.raise_frame, _UNREACHABLE.search(failure.message)
-        if frame is None or said is None or _is_in_own_words(failure):
+        if frame is None or said is None or self._is_in_own_words(failure):
             return None
         texts = (self._sources.read(f.file) or "" for f in self._own_frames(failure))
         if any(map(_SERVES.search, texts)):
             return None  # the tests have a server of their own
         return self._service(said[0].lower(), frame)
+
+    def _is_in_own_words(self, failure: Failure) -> bool:
+        """Whether the project raised the error by itself: a mock of connections does."""
+        last = failure.frames[-1]
+        source = self._sources.map(last.file) if last.in_app and not failure.cause_frames else None
+        raising = nodes_of(source.module.node, ast.Raise) if source is not None else ()
+        return any(n.lineno <= last.line <= (n.end_lineno or n.lineno) for n in raising)
 
     def _service(self, reason: str, frame: Frame) -> Cause:
         return self._cause(
