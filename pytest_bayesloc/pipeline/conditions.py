@@ -33,6 +33,7 @@ from pytest_bayesloc.syntax.nodes import attributes_in, names_in
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_bayesloc.domain.cause import Cause
     from pytest_bayesloc.domain.inspection import Reader
     from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.domain.source import Unit
@@ -75,13 +76,23 @@ def explain_condition(
             if found.kind is CauseKind.LEFT_BEHIND:
                 case.cause = left_behind(context, case.cause, test, search.left_s())
         elif search.is_steady and search.readers:
-            suspects = [where for where, _ in case.belief.top(N_SUSPECTS)]
-            near = case.neighbours()[:N_PASSING]
-            passing = {name for n in near for name in runner.readers(n, limit_s=LIMIT_S)}
-            case.cause = environment_of(context).asked_in_vain(search.readers, passing, suspects)
+            case.cause = _asked_in_vain(context, case, runner, search.readers)
     except BayeslocError as error:
         context.note(str(error))
     return case.cause is not None
+
+
+def _asked_in_vain(
+    context: Context, case: Case, runner: Runner, asked: Mapping[str, Sequence[Reader]]
+) -> Cause | None:
+    """Return what a failing test asks for that is not there, if passing ones ask otherwise."""
+    suspects = [where for where, _ in case.belief.top(N_SUSPECTS)]
+    machine = environment_of(context)
+    if machine.asked_in_vain(asked, (), suspects) is None:
+        return None  # to watch a test costs many times what it takes
+    near = case.neighbours()[:N_PASSING]
+    passing = {name for n in near for name in runner.readers(n, limit_s=LIMIT_S)}
+    return machine.asked_in_vain(asked, passing, suspects)
 
 
 def _clocks(context: Context, case: Case, units: Sequence[Unit]) -> Iterator[Reader]:

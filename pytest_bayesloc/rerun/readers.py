@@ -73,6 +73,9 @@ _SEARCHES = {
     importlib.util.find_spec.__code__: ("package", "name"),
     type(os.environ).__getitem__.__code__: ("demand", "key"),
 }
+_SEARCHED = frozenset(map(id, _SEARCHES))  # to hash code is to hash all that it holds
+_C_NAMES = frozenset(name for _, name in (*_BUILT_IN, *_REACHES))
+_OF_OS = frozenset({"os.py", "<frozen os>"})
 _WAITS = frozenset({"join", "wait"})
 MAX_NAMES = 200
 
@@ -97,8 +100,10 @@ class Readers:
         self._name_of = name_of
         self._scratch = (os.path.realpath(scratch),) if scratch else ()
         self._found: dict[str, dict[Reader, None]] = {}
+        self._asking: dict[int, tuple[CodeType, bool]] = {}  # by its id, which lasts as it does
         self._tasks: set[int] = set()
         self._seen: set[CodeType] = set()  # in tasks
+        self._main: int | None = None
         self._before: Any = None
         self._is_on = False
         sys.addaudithook(self._audited)  # for good: this process ends with its tests
@@ -107,6 +112,7 @@ class Readers:
         """Begin with a test."""
         self._found = {}
         self._tasks, self._seen = set(), set()
+        self._main = threading.main_thread().ident
         self._before = sys.getprofile()
         self._is_on = True
         threading.setprofile(self._saw)
@@ -122,21 +128,30 @@ class Readers:
         return {name: list(places) for name, places in self._found.items()}
 
     def _saw(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401 - what it is given
+        # It is called for all that the test calls: most of it must cost next to nothing.
         if event == "c_call":
-            asked = _BUILT_IN.get((_owner(arg), arg.__name__), "")
-            self._note(asked, frame, own=arg.__name__ in _ELAPSED)
+            if arg.__name__ in _C_NAMES:
+                asked = _BUILT_IN.get((_owner(arg), arg.__name__), "")
+                self._note(asked, frame, own=arg.__name__ in _ELAPSED)
         elif event == "c_exception" and (_owner(arg), arg.__name__) in _REACHES:
             self._note("service:", frame)
         elif event == "call":
+            self._called(frame, frame.f_code)
+        elif event == "return" and arg is None and id(frame.f_code) in _SEARCHED:
+            self._note(_missed(frame), frame.f_back)
+
+    def _called(self, frame: FrameType, code: CodeType) -> None:
+        known = self._asking.get(id(code))
+        if known is None:
+            known = self._asking[id(code)] = code, _may_ask(code)
+        if known[1]:
             self._note(_asked(frame), frame.f_back)
             if path := _looked_at(frame):
                 self._note_found(path, frame.f_back)
-            if threading.current_thread() is not threading.main_thread():
-                self._note("in-thread", frame, own=True)
-            if frame.f_code.co_flags & CO_COROUTINE and self._name_of(frame.f_code.co_filename):
-                self._note_task(frame)
-        elif event == "return" and arg is None:
-            self._note(_missed(frame), frame.f_back)
+        if threading.get_ident() != self._main:
+            self._note("in-thread", frame, own=True)
+        if code.co_flags & CO_COROUTINE and self._name_of(code.co_filename):
+            self._note_task(frame)
 
     def _note_task(self, frame: FrameType) -> None:
         """Note a coroutine function as a task first executes it."""
@@ -214,10 +229,21 @@ def _program(executable: Any, arguments: Any) -> str:  # noqa: ANN401 - as they 
     return os.fsdecode(executable or (words or [""])[0])
 
 
+def _may_ask(code: CodeType) -> bool:
+    """Whether ``_asked`` or ``_looked_at`` may have something to say of a call of ``code``."""
+    file, name = PurePath(code.co_filename).name, code.co_name
+    is_known = (file, name) in _PYTHON or (file, "*") in _PYTHON or name == "wait"
+    return (
+        is_known
+        or (file in _OF_OS and name == "__getitem__")
+        or (file in _PATHS and name in _LOOKS)
+    )
+
+
 def _asked(frame: FrameType) -> str:
     """Return what the call of a function written in Python asks for; empty if nothing."""
     file, name = PurePath(frame.f_code.co_filename).name, frame.f_code.co_name
-    if file in {"os.py", "<frozen os>"} and name == "__getitem__":
+    if file in _OF_OS and name == "__getitem__":
         key = frame.f_locals.get("key")
         return f"variable:{key}" if isinstance(key, str) else ""
     if path := _looked_at(frame):
