@@ -83,15 +83,13 @@ def misspelt_attribute(task: Task, project: Project) -> Iterator[Made]:
         known = [*_members_with(wrong, owner), *project.names_in(owner), *loaded]
     meant = [name for name in known if name.endswith(f".{wrong}")]
     meant += [found["meant"]] if found["meant"] else []
-    everywhere = _everywhere(task.tree, uses, owner)
     for name in dict.fromkeys((*meant, *similar(wrong, known))):
         words = f"{owner} has no attribute `{wrong}`, but `{name}`"
-        for nodes in (everywhere, uses) if len(everywhere) > len(uses) else (uses,):
-            yield [
-                text.replace(use, f"{text.of(use)[: -len(wrong)]}{name}", words)
-                for use in nodes
-                if text.of(use).endswith(wrong)
-            ]
+        yield [
+            text.replace(use, f"{text.of(use)[: -len(wrong)]}{name}", words)
+            for use in _everywhere(task.tree, uses, owner)
+            if text.of(use).endswith(wrong)
+        ]
 
 
 def _everywhere(
