@@ -30,7 +30,7 @@ from pytest_bayesloc.causes.versions import other_version
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.failure import Frame
 from pytest_bayesloc.domain.source import unit_of_frame
-from pytest_bayesloc.syntax.nodes import imported_from, names_in, nodes_of
+from pytest_bayesloc.syntax.nodes import imported_from, names_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -498,19 +498,14 @@ class EnvironmentCauses:
 
     def _missing_service(self, failure: Failure) -> Cause | None:
         frame, said = failure.raise_frame, _UNREACHABLE.search(failure.message)
-        if frame is None or said is None or self._is_in_own_words(failure):
+        if frame is None or said is None:
             return None
-        texts = (self._sources.read(f.file) or "" for f in self._own_frames(failure))
+        texts = [self._sources.read(f.file) or "" for f in self._own_frames(failure)]
         if any(map(_SERVES.search, texts)):
             return None  # the tests have a server of their own
+        if any(said[0] in text for text in texts) and not failure.cause_frames:
+            return None  # the words of a mock, or what a test expects
         return self._service(said[0].lower(), frame)
-
-    def _is_in_own_words(self, failure: Failure) -> bool:
-        """Whether the project raised the error by itself: a mock of connections does."""
-        last = failure.frames[-1]
-        source = self._sources.map(last.file) if last.in_app and not failure.cause_frames else None
-        raising = nodes_of(source.module.node, ast.Raise) if source is not None else ()
-        return any(n.lineno <= last.line <= (n.end_lineno or n.lineno) for n in raising)
 
     def _service(self, reason: str, frame: Frame) -> Cause:
         return self._cause(
