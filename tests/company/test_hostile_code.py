@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
 
 BUDGET_S = 12.0
-INSPECTED = ("--bayesloc", "--bayesloc-threshold=0.999", f"--bayesloc-budget={BUDGET_S:g}")
+INSPECTED = ("--bayesloc", f"--bayesloc-budget={BUDGET_S:g}")
+ALL = "--bayesloc-threshold=0.999"  # inspections, that of an attack with them
 # Proposes one patch, which begins the faulty function with the attack.
 PROPOSER = """
 from pytest_bayesloc.domain.inspection import InspectionPatch
@@ -86,7 +87,7 @@ def attacked(project: Project, *args: str) -> Run:
 def test_patch_that_attacks(projects: Projects, name: str) -> None:
     project = projects.buggy({"conftest.py": PROPOSER.format(attack=PATCHES[name])})
 
-    run = attacked(project)
+    run = attacked(project, ALL)
 
     assert run.outcomes == {"failed": 2, "passed": 4}
     assert [i["kind"] for i in run.inspections].count("attack") <= 1
@@ -176,7 +177,7 @@ def test_file_that_is_edited_while_inspections_run(projects: Projects) -> None:
     edit = "import pathlib\np = pathlib.Path('other.py')\np.write_text(p.read_text() + '# more\\n')"
     project = projects.buggy({"conftest.py": PROPOSER.format(attack=edit), "other.py": "A = 1\n"})
 
-    run = project.localize(*INSPECTED)
+    run = project.localize(*INSPECTED, ALL)
 
     assert run.names()[0] == "calc.py add"
     assert "own-fault" not in run.output
