@@ -633,7 +633,7 @@ def test_repair_of_some_failing_tests_is_offered_as_that(projects: Projects) -> 
         }
     )
 
-    run = project.localize(SUGGEST, "--bayesloc-budget=10")
+    run = project.localize(SUGGEST)
 
     (fix,) = run.document["fixes"]
     assert (fix["tool"], fix["verified"], fix["n_failing"]) == ("misspelt-name", True, 1)
