@@ -8,7 +8,7 @@
     python -m benchmarks.faults fit                      the model's numbers anew, a minute
     python -m benchmarks.faults report                   what comes out, minutes
     python -m benchmarks.faults ranks                    a digest of all rankings, minutes
-    python -m benchmarks.faults smoke                    20 of the faults, for CI
+    python -m benchmarks.faults smoke                    10 of the faults, for CI
     python -m benchmarks.faults compare [PACKAGE ...]    beside FauxPy on some of them, hours
     python -m benchmarks.faults tools                    beside six tools on ten of them, an hour
 

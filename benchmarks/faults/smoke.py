@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from benchmarks.suites.measuring import Row
 
 #: Small suites, none of a package that is judged on; of each, so many faults of a kind.
-PACKAGES = ("h11", "toolz", "colander", "prettytable")
+PACKAGES = ("h11", "toolz")
 COUNTS = {"regression": 2, "edit": 1, "import": 1, "test": 1}
 LIMIT_S = 120.0
 #: Far below what is reached: this run looks for what is broken, not for what got worse.
