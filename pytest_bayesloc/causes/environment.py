@@ -83,14 +83,16 @@ KNOWN = frozenset(
     "aiohttp cython httpx orjson rjson simplejson toml tomli ujson urllib3".split()  # noqa: SIM905
 )
 _STARTS = ("subprocess.py", "base_events.py")  # of the standard library
+MAX_HOMES = 3  # other folders that code may name for a file that it needs
 _FILE_ERRORS = frozenset({"FileNotFoundError", "NotADirectoryError", "OSError", "PermissionError"})
 
 
 def _is_looked_for(file: str, asked: Iterable[str]) -> bool:
-    """Whether a missing file of this name is asked for in several folders: code that searches."""
+    """Whether it is one of many folders, or of modules, that code searches for a missing file."""
     others = (name.removeprefix("file:") for name in asked if name.startswith("file:"))
-    same = {other for other in others if Path(other).name == Path(file).name}
-    return any(not Path(other).exists() for other in same - {file})
+    same = {other for other in others if Path(other).name == Path(file).name} - {file}
+    most = 0 if file.endswith(".py") else MAX_HOMES
+    return sum(not Path(other).exists() for other in same) > most
 
 
 def _is_importable(name: str) -> bool:

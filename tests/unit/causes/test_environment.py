@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -8,6 +8,9 @@ from pytest_bayesloc.causes.environment import EnvironmentCauses, Machine
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.failure import Frame
 from tests.fakes.sources import TextSources, failure_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 LIBRARY = Frame(
     file="/usr/lib/python3/subprocess.py",
@@ -275,16 +278,19 @@ READER = ("app.py", 3, 2, "find")
         ("variable:SHOP_KEY", (), False, ""),
         ("file:/etc/shop.conf", (), False, "/etc/shop.conf"),
         ("file:/etc/mime.types", (), False, ""),
-        ("file:/etc/shop.conf", ("file:/nowhere/shop.conf",), False, ""),  # it is searched for
+        ("file:/etc/shop.conf", ("file:/no1/shop.conf",), False, "/etc/shop.conf"),
+        ("file:/etc/shop.conf", [f"file:/no{n}/shop.conf" for n in range(4)], False, ""),
+        ("file:/etc/shop.py", ("file:/no1/shop.py",), False, ""),  # it is searched for
     ],
 )
 def test_what_is_asked_in_vain_is_told_where_passing_tests_ask_otherwise(
     asked: str,
-    elsewhere: tuple[str, ...],
+    elsewhere: Sequence[str],
     suspected: bool,
     state: str,
 ) -> None:
-    code = "import os\ndef find():\n    return os.environ['SHOP_KEY'], open('/etc/shop.conf')\n"
+    read = "os.environ['SHOP_KEY'], open('/etc/shop.conf'), 'shop.py'"
+    code = f"import os\ndef find():\n    return {read}\n"
     sources = TextSources({"app.py": code})
     suspects = [sources.place("app.py", "find")] if suspected else []
 
