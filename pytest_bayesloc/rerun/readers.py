@@ -232,12 +232,9 @@ def _program(executable: Any, arguments: Any) -> str:  # noqa: ANN401 - as they 
 def _may_ask(code: CodeType) -> bool:
     """Whether ``_asked`` or ``_looked_at`` may have something to say of a call of ``code``."""
     file, name = PurePath(code.co_filename).name, code.co_name
-    is_known = (file, name) in _PYTHON or (file, "*") in _PYTHON or name == "wait"
-    return (
-        is_known
-        or (file in _OF_OS and name == "__getitem__")
-        or (file in _PATHS and name in _LOOKS)
-    )
+    if (file, name) in _PYTHON or (file, "*") in _PYTHON:
+        return True
+    return name == "__getitem__" if file in _OF_OS else name in _LOOKS and file in _PATHS
 
 
 def _asked(frame: FrameType) -> str:
