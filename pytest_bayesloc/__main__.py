@@ -11,13 +11,14 @@ from functools import wraps
 from importlib.util import find_spec
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from msgspec import MsgspecError, convert
+from msgspec import MsgspecError, convert, to_builtins
+from msgspec.structs import replace
 
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.redaction import Redaction
-from pytest_bayesloc.domain.texts import with_texts
+from pytest_bayesloc.domain.texts import storable, with_texts
 from pytest_bayesloc.llm.privacy import local_privacy
 from pytest_bayesloc.pipeline.context import FOLDER, replace_text
 from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions
@@ -26,17 +27,30 @@ from pytest_bayesloc.pipeline.result_questions import lines_of_answer
 from pytest_bayesloc.pipeline.run_files import FILE as LAST_RUN
 from pytest_bayesloc.pipeline.run_files import read_last
 from pytest_bayesloc.report.ci import Checkout
-from pytest_bayesloc.report.document import MAX_FAULTS, MAX_ROWS, ResultDocument
+from pytest_bayesloc.report.document import (
+    MAX_FAULTS,
+    MAX_ROWS,
+    CallEntry,
+    CallGraphEntry,
+    FaultEntry,
+    FixEntry,
+    FlakyEntry,
+    InspectionEntry,
+    MemoryEntry,
+    RememberedCauseEntry,
+    ResultDocument,
+    RowEntry,
+    SessionEntry,
+)
 from pytest_bayesloc.report.document import SCHEMA as RESULT
 from pytest_bayesloc.report.markdown import prompt
 from pytest_bayesloc.report.text import clip
-from pytest_bayesloc.report.words import key_of
+from pytest_bayesloc.report.words import Key, key_of
 from pytest_bayesloc.spectrum.shards import SCHEMA as RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_bayesloc.report.document import Document
 
 EPILOG = """\
 JSON results (--bayesloc-report=json) become one report, each fault once. Records of runs
@@ -57,6 +71,8 @@ Where a pytest suite is red: ask `ranking` first, then `why`, `source` and `valu
 a file yourself, then run pytest: it remembers what was tried.
 """
 WRITABLE = sorted(FILES)
+#: An entry that belongs to a fault, by its number.
+OfFault = TypeVar("OfFault", InspectionEntry, FixEntry, FlakyEntry, RememberedCauseEntry)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -156,7 +172,7 @@ def _serve(*_: object) -> int:
 
     def last_run() -> str:
         """The JSON result of the last failed run."""
-        return json.dumps(read_last(rootdir).document)
+        return json.dumps(to_builtins(read_last(rootdir).document))
 
     server.resource("bayesloc://last-run", mime_type="application/json")(last_run)
     with closing(Questions(rootdir)) as questions:
@@ -222,7 +238,8 @@ def _run(files: Sequence[Path], reports: Sequence[str], rest: Sequence[str]) -> 
 
 def _write(files: Sequence[Path], reports: Sequence[str], *, offers_prompt: bool) -> int:
     try:
-        document = merged([(file.stem, json.loads(file.read_text("utf-8"))) for file in files])
+        texts = ((file.stem, file.read_text("utf-8")) for file in files)
+        document = merged([(name, read_result(name, json.loads(text))) for name, text in texts])
         for report in reports:
             path = _written(report, document, offers_prompt=offers_prompt)
             sys.stdout.write(f"report: {path}\n")
@@ -232,7 +249,7 @@ def _write(files: Sequence[Path], reports: Sequence[str], *, offers_prompt: bool
     return 0
 
 
-def _written(report: str, document: dict[str, Any], *, offers_prompt: bool) -> Path:
+def _written(report: str, document: ResultDocument, *, offers_prompt: bool) -> Path:
     kind, _, path = report.partition(":")
     if kind not in WRITABLE:
         raise ValueError(f"--report={report} is not KIND or KIND:PATH with {', '.join(WRITABLE)}")
@@ -242,7 +259,8 @@ def _written(report: str, document: dict[str, Any], *, offers_prompt: bool) -> P
         text = _read(file)
         return None if text is None else redaction.clean(text)
 
-    document = with_texts(document, redaction.clean)  # it may come from a run that kept them
+    # It may come from a run that kept secrets.
+    document = convert(with_texts(to_builtins(document), redaction.clean), ResultDocument)
     asked = prompt(document, privacy.reader(_read), privacy.clean) if offers_prompt else ""
     text = render(kind, document, read, Checkout.around(Path.cwd(), os.environ), prompt=asked)
     target = Path(path or FILES[kind])
@@ -260,29 +278,33 @@ def _read(file: str) -> str | None:
 # -- results of several runs
 
 
-def merged(documents: Sequence[tuple[str, Document]]) -> dict[str, Any]:
+def read_result(name: str, value: object) -> ResultDocument:
+    """Return the result that a JSON value holds.
+
+    Raises:
+        ValueError: If it holds none; the text begins with ``name``.
+    """
+    said = value.get("schema") if isinstance(value, dict) else None
+    if said != RESULT:
+        raise ValueError(f"{name} has the schema {clip(str(said), 50)!r}: expected {RESULT!r}")
+    try:
+        return convert(with_texts(value, storable), ResultDocument)
+    except MsgspecError as error:
+        raise ValueError(f"{name} is not as {RESULT} says ({clip(str(error), 300)})") from error
+
+
+def merged(documents: Sequence[tuple[str, ResultDocument]]) -> ResultDocument:
     """Return one result of several, of which the first says how it was computed.
 
     A fault is the same in two of them if it has the same error and shares a failing test; that of
     which more was inspected is kept, with the tests of both.
 
     Args:
-        documents: At least one ``bayesloc/1`` result, each with a name for what it says.
-
-    Raises:
-        ValueError: If one of them is no such result.
+        documents: At least one, each with a name for what it says.
     """
-    for name, document in documents:
-        said = document.get("schema") if isinstance(document, dict) else None
-        if said != RESULT:
-            raise ValueError(f"{name} has the schema {clip(str(said), 50)!r}: expected {RESULT!r}")
-        try:
-            convert(document, ResultDocument)
-        except MsgspecError as error:
-            raise ValueError(f"{name} is not as {RESULT} says ({clip(str(error), 300)})") from error
     faults: list[_Fault] = []
     for name, document in documents:
-        for number, fault in enumerate(document["faults"], 1):
+        for number, fault in enumerate(document.faults, 1):
             own = _Fault(name, number, fault, document)
             same = next((known for known in faults if known.is_like(own)), None)
             if same is None:
@@ -291,33 +313,33 @@ def merged(documents: Sequence[tuple[str, Document]]) -> dict[str, Any]:
                 faults[faults.index(same)] = same.with_other(own)
     faults.sort(key=lambda fault: -len(fault.tests))
     kept = faults[:MAX_FAULTS]
-    return {
-        "schema": RESULT,
-        "session": _session([document for _, document in documents]),
-        "ranking": _ranking(kept),
-        "faults": [fault.merged() for fault in kept],
-        "inspections": _numbered(kept, "inspections"),
-        "call_graph": {"edges": _edges(document for _, document in documents)},
-        "memory": documents[0][1]["memory"] if len(documents) == 1 else _memory(documents, kept),
-        "fixes": _numbered(kept, "fixes"),
-        "llm": documents[0][1]["llm"],
-        "partial": [f"{name}: {note}" for name, d in documents for note in d["partial"]],
-    }
+    first = documents[0][1]
+    return replace(
+        first,
+        session=_session([document.session for _, document in documents]),
+        ranking=_ranking(kept),
+        faults=[fault.merged() for fault in kept],
+        inspections=_numbered(kept, lambda d: d.inspections),
+        call_graph=CallGraphEntry(edges=_edges(document for _, document in documents)),
+        memory=first.memory if len(documents) == 1 else _memory(documents, kept),
+        fixes=_numbered(kept, lambda d: d.fixes),
+        partial=[f"{name}: {note}" for name, d in documents for note in d.partial],
+    )
 
 
 class _Fault:
     """A fault of one result, with the tests of the others that have it."""
 
-    def __init__(self, name: str, number: int, fault: Document, document: Document) -> None:
+    def __init__(self, name: str, number: int, fault: FaultEntry, document: ResultDocument) -> None:
         self.names = [name]
         self.number = number
         self.fault = fault
         self.document = document
-        self.tests: list[str] = list(fault["failing_tests"])
+        self.tests = list(fault.failing_tests)
 
     def is_like(self, other: _Fault) -> bool:
-        mine, its = self.fault["error"], other.fault["error"]
-        is_same = (mine["type"], mine["file"]) == (its["type"], its["file"])
+        mine, its = self.fault.error, other.fault.error
+        is_same = (mine.type, mine.file) == (its.type, its.file)
         return is_same and not set(self.tests).isdisjoint(other.tests)
 
     def with_other(self, other: _Fault) -> _Fault:
@@ -327,75 +349,79 @@ class _Fault:
         return best
 
     def _depth(self) -> int:
-        return len(self.of("inspections"))
+        return sum(step.fault == self.number for step in self.document.inspections)
 
-    def of(self, what: str) -> list[Document]:
-        """Return its entries of a list of its result, or of the memory's part of that."""
-        entries = {**self.document["memory"], **self.document}.get(what, ())
-        return [entry for entry in entries if entry["fault"] == self.number]
-
-    def merged(self) -> dict[str, Any]:
-        where = f" (in {', '.join(self.names)})"
-        stopped = self.fault["stop_reason"] + where
-        return {**self.fault, "failing_tests": self.tests, "stop_reason": stopped}
+    def merged(self) -> FaultEntry:
+        stopped = f"{self.fault.stop_reason} (in {', '.join(self.names)})"
+        return replace(self.fault, failing_tests=self.tests, stop_reason=stopped)
 
 
-def _session(documents: Sequence[Document]) -> dict[str, Any]:
-    sessions = [document["session"] for document in documents]
+def _session(sessions: Sequence[SessionEntry]) -> SessionEntry:
     sums = ("n_passed", "n_failed", "n_remembered", "n_traced", "n_refused", "n_rejected")
-    stages = dict.fromkeys(stage for session in sessions for stage in session["seconds"])
-    return {
-        **sessions[0],
-        **{name: sum(session[name] for session in sessions) for name in sums},
-        "seconds": {
-            stage: max(session["seconds"].get(stage, 0.0) for session in sessions)
-            for stage in stages
-        },
-        "python_version": ", ".join(dict.fromkeys(s["python_version"] for s in sessions)),
-        "pytest_version": ", ".join(dict.fromkeys(s["pytest_version"] for s in sessions)),
-        "collector": ", ".join(dict.fromkeys(s["collector"] for s in sessions)),
-        "executor": ", ".join(dict.fromkeys(s["executor"] for s in sessions if "executor" in s)),
+    stages = dict.fromkeys(stage for session in sessions for stage in session.seconds)
+    longest = {
+        stage: max(session.seconds.get(stage, 0.0) for session in sessions) for stage in stages
     }
+    named = ("python_version", "pytest_version", "collector", "executor")
+    return replace(
+        sessions[0],
+        seconds=longest,
+        **{name: sum(getattr(session, name) for session in sessions) for name in sums},
+        **{
+            name: ", ".join(dict.fromkeys(getattr(session, name) for session in sessions))
+            for name in named
+        },
+    )
 
 
-def _ranking(faults: Sequence[_Fault]) -> list[dict[str, Any]]:
+def _ranking(faults: Sequence[_Fault]) -> list[RowEntry]:
     """Return each place with the highest probability that any fault gives it."""
-    best: dict[tuple[str, int, str], Document] = {}
+    best: dict[Key, RowEntry] = {}
     for fault in faults:
-        for row in fault.fault["ranking"]:
+        for row in fault.fault.ranking:
             known = best.get(key_of(row))
-            if known is None or row["posterior"] > known["posterior"]:
+            if known is None or row.posterior > known.posterior:
                 best[key_of(row)] = row
-    rows = sorted(best.values(), key=lambda row: -row["posterior"])[:MAX_ROWS]
-    return [{**row, "rank": rank, "tied": 1} for rank, row in enumerate(rows, 1)]
+    rows = sorted(best.values(), key=lambda row: -row.posterior)[:MAX_ROWS]
+    return [replace(row, rank=rank, tied=1) for rank, row in enumerate(rows, 1)]
 
 
-def _numbered(faults: Sequence[_Fault], what: str) -> list[dict[str, Any]]:
+def _numbered(
+    faults: Sequence[_Fault], entries: Callable[[ResultDocument], Sequence[OfFault]]
+) -> list[OfFault]:
+    """Return the entries of each fault, with its number in the merged result."""
     return [
-        {**entry, "fault": number}
+        replace(entry, fault=number)
         for number, fault in enumerate(faults, 1)
-        for entry in fault.of(what)
+        for entry in entries(fault.document)
+        if entry.fault == fault.number
     ]
 
 
-def _edges(documents: Iterable[Document]) -> list[dict[str, Any]]:
-    found: dict[tuple[object, ...], dict[str, Any]] = {}
+def _edges(documents: Iterable[ResultDocument]) -> list[CallEntry]:
+    found: dict[tuple[Key, Key], CallEntry] = {}
     for document in documents:
-        for edge in document["call_graph"]["edges"]:
-            key = (key_of(edge["caller"]), key_of(edge["callee"]))
-            known = found.setdefault(key, {**edge, "calls": 0})
-            known["calls"] += edge["calls"]
+        for edge in document.call_graph.edges:
+            key = (key_of(edge.caller), key_of(edge.callee))
+            known = found.setdefault(key, replace(edge, calls=0))
+            known.calls += edge.calls
     return list(found.values())
 
 
-def _memory(documents: Sequence[tuple[str, Document]], faults: Sequence[_Fault]) -> dict[str, Any]:
+def _memory(
+    documents: Sequence[tuple[str, ResultDocument]], faults: Sequence[_Fault]
+) -> MemoryEntry:
     """Return what each job said as a whole, and of tests; advice belongs to bugs of one job."""
-    return {
-        "said": [f"{name}: {text}" for name, d in documents for text in d["memory"]["said"]],
-        **{name: [] for name in ("records", "advice", "loops", "months")},
-        "world_model": {},
-        **{name: _numbered(faults, name) for name in ("flaky", "causes")},
-    }
+    return MemoryEntry(
+        said=[f"{name}: {text}" for name, d in documents for text in d.memory.said],
+        records=[],
+        advice=[],
+        loops=[],
+        months=[],
+        world_model={},
+        flaky=_numbered(faults, lambda d: d.memory.flaky),
+        causes=_numbered(faults, lambda d: d.memory.causes),
+    )
 
 
 if __name__ == "__main__":

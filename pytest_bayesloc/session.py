@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.pipeline.remember import Remembering
     from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.report.document import ResultDocument
     from pytest_bayesloc.spectrum.recorder import Recorder
 
 
@@ -41,7 +42,7 @@ class LocalizationSession:
         self.context = Context(config=config, settings=settings, launch=launch, recorder=recorder)
         self._settings = settings
         self._recorder = recorder
-        self._document: dict[str, object] | None = None
+        self._document: ResultDocument | None = None
         self._written: dict[str, Path] = {}
         self._verdict = ""
         self._stopped_by_hand = False
@@ -75,7 +76,7 @@ class LocalizationSession:
             return None
         return LlmStage(self.context)
 
-    def _result(self, faults: tuple[Fault, ...] = (), cases: Sequence[Case] = ()) -> dict[str, Any]:
+    def _result(self, faults: tuple[Fault, ...] = (), cases: Sequence[Case] = ()) -> ResultDocument:
         """Return the JSON result of ``faults``; of a run that passed there are none."""
         from pytest_bayesloc.pipeline.report import document_of
 

@@ -235,10 +235,12 @@ def judged(project: FlakyProject, python: Path) -> dict[str, Any]:
 def _outcome(project: FlakyProject, causes: Sequence[Mapping[str, Any] | None]) -> str:
     """The worst of what is said of the faults of a project, or of a control.
 
-    A result without faults says nothing.
+    A result without faults says nothing. Of a control, that Python took a name away says that the
+    code is at fault.
     """
     if project.is_control:
-        return WRONG if any(causes) else RIGHT if causes else NOTHING
+        called = [cause for cause in causes if cause and cause["kind"] != "version"]
+        return WRONG if called else RIGHT if causes else NOTHING
     ranked = [_rated(project, cause) for cause in causes if cause]
     if WRONG in ranked or not ranked or None in causes:
         return WRONG if WRONG in ranked else NOTHING

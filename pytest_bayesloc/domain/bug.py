@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping  # noqa: TC003 - records are converted by their annotations
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003 - records are converted by their annotations
-from enum import Enum
 from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.texts import TextEnum
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +33,7 @@ _ABOUT = re.compile(
 _WORD = re.compile(r"\w+")
 
 
-class Category(str, Enum):
+class Category(TextEnum):
     """The sort of mistake that an error suggests, by rules."""
 
     API_MISUSE = "API_MISUSE"
@@ -45,14 +46,14 @@ class Category(str, Enum):
     OTHER = "OTHER"
 
 
-class TrialOutcome(str, Enum):
+class TrialOutcome(TextEnum):
     """The result of a trial."""
 
     FAILED = "failed"
     PASSED = "passed"
 
 
-class BugState(str, Enum):
+class BugState(TextEnum):
     """The state of an episode: open, or the reason why it ended.
 
     A ``FLAKY`` bug passed without an edit; all tests of a ``GONE`` one were deleted; an ``UNSEEN``

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.texts import TextEnum
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
 
 
-class CauseKind(str, Enum):
+class CauseKind(TextEnum):
     """The sorts of causes; the values are those of the JSON result."""
 
     PACKAGE = "package"
@@ -36,7 +37,8 @@ class CauseKind(str, Enum):
     CHANCE = "chance"
 
 
-#: Causes outside the code, the tests and their order.
+#: Causes outside the code, the tests and their order. A name that this Python does not have is one
+#: of the code that asks for it.
 ENVIRONMENT = frozenset(
     {
         CauseKind.PACKAGE,
@@ -44,7 +46,6 @@ ENVIRONMENT = frozenset(
         CauseKind.VARIABLE,
         CauseKind.SERVICE,
         CauseKind.FILE,
-        CauseKind.VERSION,
         CauseKind.WORKING_DIRECTORY,
     }
 )

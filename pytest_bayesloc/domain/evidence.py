@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from math import log
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.errors import EvidenceError
+from pytest_bayesloc.domain.texts import TextEnum
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
 
 
-class InspectionOutcome(str, Enum):
+class InspectionOutcome(TextEnum):
     """The result of inspecting one target (docs/model.md, section "Outcomes")."""
 
     TARGET_ASSERTION_FAILED = "TARGET_ASSERTION_FAILED"
@@ -43,7 +43,7 @@ class InspectionOutcome(str, Enum):
 REPAIRING_EDITS = frozenset({InspectionOutcome.EDIT_REPAIRS, InspectionOutcome.CONSTANT_REPAIRS})
 
 
-class ChangeOutcome(str, Enum):
+class ChangeOutcome(TextEnum):
     """A fact about what changed since the tests passed, or what was changed to make them pass."""
 
     REVERT_REPAIRS = "REVERT_REPAIRS"
@@ -53,7 +53,7 @@ class ChangeOutcome(str, Enum):
     FIX_VERIFIED = "FIX_VERIFIED"
 
 
-class StaticOutcome(str, Enum):
+class StaticOutcome(TextEnum):
     """A fact read off the failure, the names and the calls of the failing tests, unpatched."""
 
     RAISE_FRAME = "RAISE_FRAME"
@@ -76,7 +76,7 @@ class StaticOutcome(str, Enum):
     TEXT_SHARED = "TEXT_SHARED"
 
 
-class Judgement(str, Enum):
+class Judgement(TextEnum):
     """The place that a language model gives a candidate, shown code and failure."""
 
     LLM_FIRST = "LLM_FIRST"
@@ -96,7 +96,7 @@ OUTCOMES: Mapping[str, Outcome] = MappingProxyType(
 )
 
 
-class Decision(str, Enum):
+class Decision(TextEnum):
     """The qualitative verdict of a reflection."""
 
     CONFIRMED_BUGGY = "CONFIRMED_BUGGY"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from itertools import chain
 from typing import TYPE_CHECKING
+
+from pytest_bayesloc.domain.texts import TextEnum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
 
 
-class Origin(str, Enum):
+class Origin(TextEnum):
     """The side on which the likely cause is, as far as rules can tell."""
 
     CODE = "code"
@@ -25,7 +26,7 @@ class Origin(str, Enum):
     COLLECTION = "collection"
 
 
-class ErrorKind(str, Enum):
+class ErrorKind(TextEnum):
     """The sort of an error: a guard that refused, a crash, a wrong result, or no end in time."""
 
     VALIDATION = "validation"
@@ -34,7 +35,7 @@ class ErrorKind(str, Enum):
     TIMEOUT = "timeout"
 
 
-class Raised(str, Enum):
+class Raised(TextEnum):
     """The sort of an exception, by its type.
 
     ``SYSTEM`` are those of what lies outside the code: files, connections, installed packages.
@@ -46,7 +47,7 @@ class Raised(str, Enum):
     OTHER = ""
 
 
-class Role(str, Enum):
+class Role(TextEnum):
     """The part that test code plays for the failing tests of a group.
 
     Only some of them use a ``PART``: it can't have made the others fail.
@@ -59,7 +60,7 @@ class Role(str, Enum):
     PART = "part"
 
 
-class Situation(str, Enum):
+class Situation(TextEnum):
     """The age of failing tests, as far as it is known: each situation has numbers of its own.
 
     In a ``REGRESSION`` the tests are known to be as they were before the last changes. Else they

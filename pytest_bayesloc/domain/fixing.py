@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+
+from pytest_bayesloc.domain.texts import TextEnum
 
 #: What restores code as it was when the tests passed.
 TAKE_BACK = "take-back"
@@ -16,7 +17,7 @@ SURE = 0.8  # similarity from which a tool of average success is not doubted
 _BROKEN = 2.0  # a fix that did not last speaks twice against its maker
 
 
-class Level(str, Enum):
+class Level(TextEnum):
     """Limits how far a tool may go.
 
     ``SAFE`` does what the code plainly was to do, ``UNSAFE`` may change what it means, and what is

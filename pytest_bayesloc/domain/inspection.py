@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.source import lines_of
-from pytest_bayesloc.domain.texts import text_digest
+from pytest_bayesloc.domain.texts import TextEnum, text_digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.location import Location
 
 
-class Verdict(str, Enum):
+class Verdict(TextEnum):
     """The end of one re-run of one test. Only pass and fail are evidence."""
 
     PASS = "pass"  # noqa: S105 - a verdict, no password
@@ -195,7 +194,7 @@ class Signals:
     is_failure: bool = False
 
 
-class Effect(str, Enum):
+class Effect(TextEnum):
     """The effect of a patch that edits the target, from least to most telling."""
 
     INCONCLUSIVE = "did not end, or was never in place"

@@ -9,6 +9,7 @@ import hashlib
 import io
 import re
 from collections import Counter
+from enum import Enum
 from functools import cache, lru_cache
 from itertools import takewhile
 from math import log
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import Any
+
+
+class TextEnum(str, Enum):
+    """An enumeration of texts; a member is written as its text, as of Python 3.11's ``StrEnum``."""
+
+    __str__ = str.__str__
 
 
 def as_python_reads(data: bytes) -> str:

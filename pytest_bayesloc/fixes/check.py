@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import lru_cache
 
 from pytest_bayesloc.domain.fixing import Level
@@ -14,7 +13,7 @@ from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun, V
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, map_of, tree_of
-from pytest_bayesloc.domain.texts import common_ends, text_digest
+from pytest_bayesloc.domain.texts import TextEnum, common_ends, text_digest
 from pytest_bayesloc.syntax.text import LineSpan, by_themselves, differing_lines
 
 KIND = "fix"
@@ -237,7 +236,7 @@ FRESH_S = 30.0  # for a new process to start and collect
 LATE = "its tests did not end in time"
 
 
-class Status(str, Enum):
+class Status(TextEnum):
     """Names the result of checking a candidate."""
 
     VERIFIED = "verified"

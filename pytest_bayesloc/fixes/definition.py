@@ -12,7 +12,6 @@ import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import yaml
 
 from pytest_bayesloc.domain.errors import ToolError
 from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.texts import TextEnum
 from pytest_bayesloc.fixes.project import Propose
 
 PRIORITIES = ("high", "medium", "low")
@@ -30,7 +30,7 @@ MAX_TEXT = 2_000
 _NAME = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 
 
-class ToolOrigin(str, Enum):
+class ToolOrigin(TextEnum):
     """The place that a tool comes from."""
 
     PACKAGE = "package"

@@ -10,12 +10,11 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import replace
-from enum import Enum
 from itertools import product, takewhile
 
 from pytest_bayesloc.domain.advice import LoopWarning
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial, Sighting, Symptom, TrialOutcome
-from pytest_bayesloc.domain.texts import all_of
+from pytest_bayesloc.domain.texts import TextEnum, all_of
 
 MAX_PERIOD = 5
 # Two in a row is an ordinary second try. Each is told as long as it lasts.
@@ -28,7 +27,7 @@ N_IDLE = 4  # runs of one command on one state: a look at the full output is no 
 N_CODE_EDITS = 2  # edits of code where the test causes the error: the first was one too many
 
 
-class LoopKind(str, Enum):
+class LoopKind(TextEnum):
     """The sort of loop."""
 
     SAME_ERROR = "same error"

@@ -85,7 +85,7 @@ def _advice_of_last(rootdir: Path) -> Iterator[str]:
 
     run = read_last(rootdir)
     yield f"advice of the run of {run.made_at}"
-    yield from (line.text for line in advice_lines(run.document["memory"], in_full=True))
+    yield from (line.text for line in advice_lines(run.document.memory, in_full=True))
 
 
 def _exported(config: pytest.Config, settings: Settings, path: Path) -> str:

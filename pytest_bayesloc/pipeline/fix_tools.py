@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import FixError, StoreError, ToolError
 from pytest_bayesloc.domain.fixing import Level
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.pipeline.context import Context
-    from pytest_bayesloc.report.document import FixEntry
+    from pytest_bayesloc.report.document import FixEntry, ResultDocument
 
     Note = Callable[[str], None]
 
@@ -292,11 +292,11 @@ def review(context: Context, reporter: pytest.TerminalReporter) -> None:
             capture.resume_global_capture()
 
 
-def mark_applied(context: Context, document: Mapping[str, Any]) -> bool:
+def mark_applied(context: Context, document: ResultDocument) -> bool:
     """Say in the JSON result what was applied; whether anything was."""
-    searched = (entry for entry in document["fixes"] if entry["stage"] != "inspection")
+    searched = (entry for entry in document.fixes if entry.stage != "inspection")
     for entry, (fix, _) in zip(searched, context.fixes, strict=False):
-        entry["applied"] = fix.applied
+        entry.applied = fix.applied
     return any(fix.applied for fix, _ in context.fixes)
 
 

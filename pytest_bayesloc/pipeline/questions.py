@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.run_files import LastRun
     from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.report.document import FaultEntry, RowEntry
 
     MakePatch = Callable[[Case, Location, str, str], InspectionPatch]
 
@@ -356,14 +357,14 @@ class CaseQuestions(ResultQuestions):
         name = (where.file, where.qualname)
         return next((other for other in known if (other.file, other.qualname) == name), None)
 
-    def _row(self, place: str) -> tuple[int, Any]:
+    def _row(self, place: str) -> tuple[int, RowEntry]:
         number, row = super()._row(place)
-        self._text(row["file"])
+        self._text(row.file)
         return number, row
 
-    def _suspect(self, row: Any, fault: Any) -> Answer:  # noqa: ANN401 - of a result
+    def _suspect(self, row: RowEntry, fault: FaultEntry) -> Answer:
         said = super()._suspect(row, fault)
-        return said if self._may_show(row["file"]) else {**said, "reasons": []}
+        return said if self._may_show(row.file) else {**said, "reasons": []}
 
     def _text(self, file: str) -> str:
         text = self._context.sources.read(file) if self._may_show(file) else None

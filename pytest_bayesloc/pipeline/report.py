@@ -6,12 +6,13 @@ import os
 import platform
 import re
 import tempfile
-from copy import deepcopy
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.errors import BayeslocError
@@ -23,7 +24,7 @@ from pytest_bayesloc.options.readers import offered_formats
 from pytest_bayesloc.pipeline.context import own_folder, replace_text
 from pytest_bayesloc.report import markdown
 from pytest_bayesloc.report.ci import Checkout, marks, to_gitlab, to_sarif, with_properties
-from pytest_bayesloc.report.document import Document, ReadSource, SessionEntry, UsageEntry
+from pytest_bayesloc.report.document import ReadSource, ResultDocument, SessionEntry, UsageEntry
 from pytest_bayesloc.report.encoding import Result, dumps, encode, verdict_line
 from pytest_bayesloc.report.memory import advice_lines, memory_entry
 from pytest_bayesloc.report.terminal import answer
@@ -73,7 +74,7 @@ def document_of(
     faults: tuple[Fault, ...],
     cases: Sequence[Case],
     usage: UsageEntry | None,
-) -> dict[str, Any]:
+) -> ResultDocument:
     """Return the JSON result of ``faults``."""
     from pytest_bayesloc.ranking.faults import calls_around, combine
 
@@ -108,14 +109,14 @@ def document_of(
     return document
 
 
-def _note_withheld(context: Context, document: dict[str, Any]) -> None:
+def _note_withheld(context: Context, document: ResultDocument) -> None:
     """Say in ``document`` how many secrets it and the source lines beside it lack."""
-    for row in (row for fault in document["faults"] for row in fault["ranking"][:N_SOURCES]):
-        lines = (context.sources.read(row["file"]) or "").splitlines()
-        context.clean("\n".join(lines[row["start_line"] - 1 : row["end_line"]]))
+    for row in (row for fault in document.faults for row in fault.ranking[:N_SOURCES]):
+        lines = (context.sources.read(row.file) or "").splitlines()
+        context.clean("\n".join(lines[row.start_line - 1 : row.end_line]))
     n = 0 if context.redaction is None else context.redaction.n_withheld
     if n:
-        document["partial"].append(
+        document.partial.append(
             f"{count(n, 'secret')} withheld, as {REDACTED}: --bayesloc-without=redaction shows "
             "what stands there."
         )
@@ -124,7 +125,7 @@ def _note_withheld(context: Context, document: dict[str, Any]) -> None:
 # -- writing
 
 
-def write(context: Context, document: Document) -> dict[str, Path]:
+def write(context: Context, document: ResultDocument) -> dict[str, Path]:
     """Write the reports that were asked for; one that can't be written costs a note.
 
     Returns:
@@ -141,7 +142,7 @@ def write(context: Context, document: Document) -> dict[str, Path]:
     return written
 
 
-def write_verdict(context: Context, document: Document) -> str:
+def write_verdict(context: Context, document: ResultDocument) -> str:
     """Write the verdict on loops where it was asked for, and return it.
 
     The result of a run that passed has no faults.
@@ -161,7 +162,7 @@ def write_verdict(context: Context, document: Document) -> str:
     return text
 
 
-def _written(context: Context, report: Report, document: Document) -> Path:
+def _written(context: Context, report: Report, document: ResultDocument) -> Path:
     """Write one report, and return where it is.
 
     Raises:
@@ -209,7 +210,7 @@ def _place(context: Context, kind: str) -> Path:
     return Path(named)
 
 
-def _prompt(context: Context, document: Document) -> str:
+def _prompt(context: Context, document: ResultDocument) -> str:
     """Return the prompt that the page offers; empty if the user wants none."""
     if "prompt" in context.settings.without:
         return ""
@@ -239,7 +240,7 @@ def _put(context: Context, text: str, kind: str, path: Path | None) -> Path:
 def print_answer(
     context: Context,
     reporter: pytest.TerminalReporter,
-    document: Document | None,
+    document: ResultDocument | None,
     written: Mapping[str, Path],
     unsent: Sequence[str],
 ) -> None:
@@ -264,21 +265,21 @@ def print_answer(
 def _lines(
     context: Context,
     reporter: pytest.TerminalReporter,
-    document: Document | None,
+    document: ResultDocument | None,
     written: Mapping[str, Path],
 ) -> list[Line]:
     if document is None:
         return [Line(text) for text in (context.remembered.messages if context.remembered else ())]
     width = reporter._tw.fullwidth  # noqa: SLF001 - no public way leads to the width
-    memory, advises = document["memory"], context.settings.advises
+    memory, advises = document.memory, context.settings.advises
     # The notes are printed below it, in full; so is advice, where it was asked for.
     known = set(map(context.clean, context.notes))
     lines = answer(
-        {
-            **document,
-            "partial": [text for text in document["partial"] if text not in known],
-            "memory": {**memory, "advice": [], "loops": []} if advises else memory,
-        },
+        replace(
+            document,
+            partial=[text for text in document.partial if text not in known],
+            memory=replace(memory, advice=[], loops=[]) if advises else memory,
+        ),
         context.read,
         width=width,
         reports={kind: str(path) for kind, path in written.items()},
@@ -290,7 +291,7 @@ def _lines(
 
 def render(
     kind: str,
-    document: Document,
+    document: ResultDocument,
     read_source: ReadSource,
     checkout: Checkout,
     *,
@@ -322,13 +323,13 @@ def render(
     return texts[kind]() if kind in texts else _graph(kind, document)
 
 
-def _html(document: Document, read_source: ReadSource, prompt: str) -> str:
+def _html(document: ResultDocument, read_source: ReadSource, prompt: str) -> str:
     from pytest_bayesloc.report import html  # Jinja is slow to import
 
     return html.render(document, read_source, prompt)
 
 
-def _graph(kind: str, document: Document) -> str:
+def _graph(kind: str, document: ResultDocument) -> str:
     from pytest_bayesloc.report import graphs  # so is networkx
 
     texts = {"graphml": graphs.to_graphml, "dot": graphs.to_dot, "node-link": graphs.to_node_link}
@@ -347,7 +348,7 @@ def without_commands(text: str) -> str:
     return re.sub(r"^(\s*):(?=:)", r"\1: ", text, flags=re.MULTILINE).replace("##[", "# #[")
 
 
-def _text_of_plugin(context: Context, name: str, document: Document) -> str:
+def _text_of_plugin(context: Context, name: str, document: ResultDocument) -> str:
     """Return the text that another plugin makes.
 
     Raises:
@@ -361,7 +362,7 @@ def _text_of_plugin(context: Context, name: str, document: Document) -> str:
             slug="broken-format",
         )
     try:
-        text: object = formats[name](deepcopy(document))
+        text: object = formats[name](to_builtins(document))
     except Exception as error:  # noqa: BLE001 - it is not ours, and may raise anything
         wrong = f"{type(error).__name__}: {error}"
     else:

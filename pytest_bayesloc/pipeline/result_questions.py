@@ -8,6 +8,8 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec import to_builtins
+
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.location import N_DIGITS, Location
 from pytest_bayesloc.domain.own_files import identity
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_bayesloc.domain.recording import Recording
-    from pytest_bayesloc.report.document import Document
+    from pytest_bayesloc.domain.spectrum import Counts
+    from pytest_bayesloc.report.document import FaultEntry, RowEntry
 
 #: What JSON can hold.
 Answer: TypeAlias = "dict[str, Any]"
@@ -73,18 +76,18 @@ class ResultQuestions(ABC):
         document = self._last.document
         for view in faults_of(document, lambda _file: None)[:N_ITEMS]:
             fault = view.entry
-            error = fault["error"]
-            where = f"{error['file']}:{error['line']}" if error["file"] else ""
+            error = fault.error
+            where = f"{error.file}:{error.line}" if error.file else ""
             faults.append(
                 {
                     "fault": view.number,
                     **_cause_of(view),
-                    "error": f"{error['type']}: {error['message']}",
+                    "error": f"{error.type}: {error.message}",
                     "raised_at": where,
-                    "failing_tests": fault["failing_tests"][:N_ITEMS],
-                    "test_itself_is_wrong": percent(fault["test_share"]),
-                    "flaky": fault["flaky"][:N_ITEMS],
-                    "suspects": [self._suspect(row, fault) for row in fault["ranking"][:10]],
+                    "failing_tests": fault.failing_tests[:N_ITEMS],
+                    "test_itself_is_wrong": percent(fault.test_share),
+                    "flaky": fault.flaky[:N_ITEMS],
+                    "suspects": [self._suspect(row, fault) for row in fault.ranking[:10]],
                 }
             )
         return self._clean({"run_of": self._last.made_at, "faults": faults})
@@ -96,26 +99,26 @@ class ResultQuestions(ABC):
             place: FILE:LINE, or a qualified name.
         """
         fault, row = self._row(place)
-        key = (row["file"], row["qualname"])
+        key = (row.file, row.qualname)
         tried = [
             {
-                "what": step["why"],
-                "belief": f"{percent(step['belief_before'])} to {percent(step['belief_after'])}",
-                "edits": [f"{trial['words']}: {trial['effect']}" for trial in step["trials"]][:10],
+                "what": step.why,
+                "belief": f"{percent(step.belief_before)} to {percent(step.belief_after)}",
+                "edits": [f"{trial.words}: {trial.effect}" for trial in step.trials][:10],
             }
-            for step in self._last.document["inspections"]
-            if (step["target"]["file"], step["target"]["qualname"]) == key
+            for step in self._last.document.inspections
+            if (step.target.file, step.target.qualname) == key
         ]
         reasons = [
-            {"likelihood_ratio": ratio(e["p_if_faulty"], e["p_if_clean"]), "what": e["why"]}
-            for e in row["evidence"]
+            {"likelihood_ratio": ratio(e.p_if_faulty, e.p_if_clean), "what": e.why}
+            for e in row.evidence
         ]
         said = {
             "place": _name(row),
             "fault": fault,
-            "probability": percent(row["posterior"]),
-            "before_evidence": percent(row["prior"]),
-            "executed_by": _executed_by(row["counts"]),
+            "probability": percent(row.posterior),
+            "before_evidence": percent(row.prior),
+            "executed_by": _executed_by(row.counts),
             "reached_by": way_of(row),
             "evidence": reasons[:N_ITEMS],
             "inspections": tried[:N_ITEMS],
@@ -129,12 +132,12 @@ class ResultQuestions(ABC):
             place: FILE:LINE, or a qualified name.
         """
         where, row = self._location(place)
-        counts = {line["line"]: line for line in row["lines"]} if row is not None else {}
+        counts = {line.line: line for line in row.lines} if row is not None else {}
         lines = []
         for n, text in enumerate(lines_of(self._text(where.file)), 1):
             if where.start_line <= n <= where.end_line:
                 of = counts.get(n)
-                mark = f"{of['ef']} failing, {of['ep']} passing" if of is not None else ""
+                mark = f"{of.ef} failing, {of.ep} passing" if of is not None else ""
                 lines.append(f"{n:5} {text.rstrip():80} {mark}".rstrip())
         cut = lines[:N_LINES]
         more = len(lines) - len(cut)
@@ -146,16 +149,16 @@ class ResultQuestions(ABC):
         Args:
             test: Its node id, or a part of it; the first failing test if nothing is said.
         """
-        for fault in self._last.document["faults"]:
-            for failure in fault["failures"]:
-                if test in failure["node_id"]:
-                    own = (frame for frame in failure["frames"] if frame["in_app"])
-                    frames = [f"{f['file']}:{f['line']} {f['name']}" for f in own]
-                    reached = [_name(fault["ranking"][i]) for i in failure["executed"]]
+        for fault in self._last.document.faults:
+            for failure in fault.failures:
+                if test in failure.node_id:
+                    own = (frame for frame in failure.frames if frame.in_app)
+                    frames = [f"{f.file}:{f.line} {f.name}" for f in own]
+                    reached = [_name(fault.ranking[i]) for i in failure.executed]
                     said = {
-                        "test": failure["node_id"],
-                        "phase": failure["phase"],
-                        "error": f"{failure['type']}: {failure['message']}",
+                        "test": failure.node_id,
+                        "phase": failure.phase,
+                        "error": f"{failure.type}: {failure.message}",
                         "traceback": frames[-N_ITEMS:],
                         "executed": reached,
                     }
@@ -221,42 +224,42 @@ class ResultQuestions(ABC):
         """Show what changed since the failing tests last passed."""
         found, notes = [], list[str]()
         store = SnapshotStore(self._rootdir / FOLDER / "green.sqlite", notes.append)
-        for fault in self._last.document["faults"][:N_ITEMS]:
-            green = store.last_passed([fault["failing_tests"]])[0]
+        for fault in self._last.document.faults[:N_ITEMS]:
+            green = store.last_passed([fault.failing_tests])[0]
             files = filter(self._may_show, sorted(green or ()))
             diffs = (self._diff(file, (green or {})[file]) for file in files)
             changed = [clip(diff, MAX_TEXT) for diff in diffs if diff]
             said = {
-                "failing_tests": fault["failing_tests"][:3],
+                "failing_tests": fault.failing_tests[:3],
                 "is_known": green is not None,
                 "diffs": changed[:5],
                 "n_more": max(0, len(changed) - 5),
-                "data_files": fault["changed_data"][:N_ITEMS],
+                "data_files": fault.changed_data[:N_ITEMS],
             }
             found.append(said)
         return self._clean({"faults": found, **({"notes": notes} if notes else {})})
 
     def similar(self) -> Answer:
         """Show similar past bugs, what was tried, and whether the attempts go in circles."""
-        memory = self._last.document["memory"]
+        memory = self._last.document.memory
         advice = [
             {
-                "fault": item["fault"],
-                "bug": item["bug"],
-                "said": item["said"],
-                "similar": item["similar"][:5],
-                "failed_attempts": item["failed_strategies"][-5:],
-                "learned": item["constraints"][-5:],
-                "notes": item["notes"][-5:],
+                "fault": item.fault,
+                "bug": item.bug,
+                "said": item.said,
+                "similar": item.similar[:5],
+                "failed_attempts": item.failed_strategies[-5:],
+                "learned": item.constraints[-5:],
+                "notes": item.notes[-5:],
             }
-            for item in memory["advice"][:N_ITEMS]
+            for item in memory.advice[:N_ITEMS]
         ]
-        return self._clean({"advice": advice, "loops": memory["loops"][:N_ITEMS]})
+        return self._clean({"advice": advice, "loops": memory.loops[:N_ITEMS]})
 
     def fixes(self) -> Answer:
         """Show the changes with which the failing tests pass, as far as the run found some."""
         names = ("fault", "tool", "words", "diff", "verified", "doubt", "n_failing", "n_passing")
-        found = [{n: fix[n] for n in names} for fix in self._last.document["fixes"][:10]]
+        found = [{n: getattr(fix, n) for n in names} for fix in self._last.document.fixes[:10]]
         return self._clean({"fixes": found})
 
     # -- what answers are made from
@@ -291,8 +294,8 @@ class ResultQuestions(ABC):
 
     @property
     def _failing(self) -> tuple[str, ...]:
-        faults = self._last.document["faults"]
-        return tuple(test for fault in faults for test in fault["failing_tests"])
+        faults = self._last.document.faults
+        return tuple(test for fault in faults for test in fault.failing_tests)
 
     def _no_test(self, test: str) -> QuestionError:
         return QuestionError(
@@ -306,12 +309,12 @@ class ResultQuestions(ABC):
         The first fault, where none suspects the place or its file.
         """
         by_weight = [
-            (row["qualname"] == where.qualname, row["posterior"], -number)
+            (row.qualname == where.qualname, row.posterior, -number)
             for number, row in self._rows()
-            if row["file"] == where.file
+            if row.file == where.file
         ]
         number = -max(by_weight)[2] if by_weight else 1
-        return number, tuple(self._last.document["faults"][number - 1]["failing_tests"])
+        return number, tuple(self._last.document.faults[number - 1].failing_tests)
 
     def _text(self, file: str) -> str:
         why = "it lies outside the project"
@@ -334,11 +337,11 @@ class ResultQuestions(ABC):
             difflib.unified_diff(lines_of(then), lines_of(now), f"a/{file}", f"b/{file}")
         )
 
-    def _rows(self) -> Iterator[tuple[int, Document]]:
-        for number, fault in enumerate(self._last.document["faults"], 1):
-            yield from ((number, row) for row in fault["ranking"])
+    def _rows(self) -> Iterator[tuple[int, RowEntry]]:
+        for number, fault in enumerate(self._last.document.faults, 1):
+            yield from ((number, row) for row in fault.ranking)
 
-    def _row(self, place: str) -> tuple[int, Document]:
+    def _row(self, place: str) -> tuple[int, RowEntry]:
         """Return the suspect that is meant, with its fault."""
         found = [(n, row) for n, row in self._rows() if location_of(row).is_meant(place)]
         named = {_name(row) for _, row in found}
@@ -351,30 +354,30 @@ class ResultQuestions(ABC):
             )
         return found[0]
 
-    def _location(self, place: str) -> tuple[Location, Document | None]:
+    def _location(self, place: str) -> tuple[Location, RowEntry | None]:
         """Return the function or class that is meant; its row if it is a suspect."""
         file, _, line = place.partition(" ")[0].rpartition(":")
         if file and line.isdecimal() and len(line) < N_DIGITS:
             where = SourceMap(self._text(file), file).owner(int(line)).location
             key = (where.file, where.qualname)
-            rows = (row for _, row in self._rows() if (row["file"], row["qualname"]) == key)
+            rows = (row for _, row in self._rows() if (row.file, row.qualname) == key)
             return where, next(rows, None)
         _, row = self._row(place)
         return location_of(row), row
 
-    def _suspect(self, row: Document, fault: Document) -> Answer:
-        reasons = (e for e in row["evidence"] if e["p_if_faulty"] > e["p_if_clean"])
+    def _suspect(self, row: RowEntry, fault: FaultEntry) -> Answer:
+        reasons = (e for e in row.evidence if e.p_if_faulty > e.p_if_clean)
         return {
             "place": _name(row),
-            "probability": percent(row["posterior"]),
+            "probability": percent(row.posterior),
             "line": hot_line(row, fault)[0],
-            "reasons": [e["why"] for e in reasons][:3],
+            "reasons": [e.why for e in reasons][:3],
         }
 
     def _clean(self, answer: Answer) -> Answer:
         """Return an answer without secrets, its texts cut."""
         cleaned: Answer = with_texts(
-            answer, lambda text: clip(self._redaction.clean(text), MAX_TEXT)
+            to_builtins(answer), lambda text: clip(self._redaction.clean(text), MAX_TEXT)
         )
         return cleaned
 
@@ -384,7 +387,7 @@ def _cause_of(view: FaultView) -> dict[str, object]:
     said: dict[str, object] = {
         "likely_cause": view.cause.removeprefix(LIKELY),
         "what_to_do": view.advice,
-        "reproduced_by": view.entry["cause"]["command"] if view.cause else "",
+        "reproduced_by": view.entry.cause.command if view.entry.cause else "",
         "known_flaky": view.known,
     }
     return {name: text for name, text in said.items() if text}
@@ -398,21 +401,26 @@ def _named_calls(recording: Recording) -> dict[tuple[str, str], int]:
     return calls
 
 
-def _name(row: Document) -> str:
+def _name(row: RowEntry) -> str:
     return str(location_of(row))
 
 
-def _executed_by(counts: Document | None) -> str:
+def _executed_by(counts: Counts | None) -> str:
     if counts is None:
         return "not known"
-    failing, passing = counts["ef"] + counts["nf"], counts["ep"] + counts["np"]
-    return f"{counts['ef']} of {failing} failing and {counts['ep']} of {passing} passing tests"
+    failing, passing = counts.ef + counts.nf, counts.ep + counts.np
+    return f"{counts.ef} of {failing} failing and {counts.ep} of {passing} passing tests"
 
 
-def location_of(row: Document) -> Location:
+def location_of(row: RowEntry) -> Location:
     """Return the location of a row of a result."""
-    names = ("file", "qualname", "start_line", "end_line", "is_test")
-    return Location(**{name: row[name] for name in names})
+    return Location(
+        file=row.file,
+        qualname=row.qualname,
+        start_line=row.start_line,
+        end_line=row.end_line,
+        is_test=row.is_test,
+    )
 
 
 def lines_of_answer(answer: Answer, indent: str = "") -> Iterator[str]:

@@ -17,7 +17,7 @@ from pytest_bayesloc.domain.texts import digest_of, storable, with_texts
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.pipeline.context import FOLDER, own_folder, replace_text
-from pytest_bayesloc.report.document import ResultDocument
+from pytest_bayesloc.report.document import ResultDocument  # noqa: TC001 - msgspec reads it from the annotations
 from pytest_bayesloc.report.text import clip
 from pytest_bayesloc.rerun.command import (
     NEUTRAL,
@@ -62,7 +62,7 @@ class LastRun(msgspec.Struct, kw_only=True):
     schema: Literal["bayesloc-last/1"]
     made_at: str
     rootdir: str
-    document: dict[str, Any]
+    document: ResultDocument
     flags: list[str]
     path: list[str]
     arguments: list[str]
@@ -100,7 +100,7 @@ class LastRun(msgspec.Struct, kw_only=True):
 
     def _test_outside(self) -> str:
         """Return a test that lies outside of the project; empty if none does."""
-        groups: list[list[str]] = [fault["failing_tests"] for fault in self.document["faults"]]
+        groups = [fault.failing_tests for fault in self.document.faults]
         for node_id in chain(*groups, *self.passing.values()):
             path = PurePath(node_id.partition("::")[0])
             if path.is_absolute() or ".." in path.parts:
@@ -108,7 +108,7 @@ class LastRun(msgspec.Struct, kw_only=True):
         return ""
 
 
-def keep_last(context: Context, document: Mapping[str, Any], cases: Sequence[Case]) -> None:
+def keep_last(context: Context, document: ResultDocument, cases: Sequence[Case]) -> None:
     """Keep this run for questions about it.
 
     Raises:
@@ -121,7 +121,7 @@ def keep_last(context: Context, document: Mapping[str, Any], cases: Sequence[Cas
 
 
 def run_of(
-    context: Context, document: Mapping[str, Any], cases: Sequence[Case], *, made_at: str = "now"
+    context: Context, document: ResultDocument, cases: Sequence[Case], *, made_at: str = "now"
 ) -> LastRun:
     """Return this run as questions are answered from it."""
     command = command_for(context.config, context.launch.path, {})
@@ -129,7 +129,7 @@ def run_of(
         schema="bayesloc-last/1",
         made_at=made_at,
         rootdir=str(context.rootdir),
-        document=dict(document),
+        document=document,
         flags=list(command.flags),
         path=list(command.path),
         arguments=list(command.arguments),
@@ -172,9 +172,7 @@ def _read(path: Path) -> LastRun:
     """
     if path.stat().st_size > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES >> 20} MiB")
-    run = msgspec.json.decode(path.read_bytes(), type=LastRun)
-    msgspec.convert(run.document, type=ResultDocument)
-    return run
+    return msgspec.json.decode(path.read_bytes(), type=LastRun)
 
 
 def _passing(cases: Sequence[Case]) -> dict[str, list[str]]:

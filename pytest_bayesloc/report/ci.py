@@ -25,7 +25,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from pytest_bayesloc.domain.texts import text_digest
-from pytest_bayesloc.report.document import Document
+from pytest_bayesloc.report.document import FaultEntry, FrameEntry, ResultDocument, RowEntry
 from pytest_bayesloc.report.text import clip, one_line, percent, visible
 from pytest_bayesloc.report.view import faults_of, hot_line
 from pytest_bayesloc.report.words import (
@@ -105,8 +105,8 @@ class Suspect:
 
     number: int
     order: int
-    fault: Document
-    row: Document
+    fault: FaultEntry
+    row: RowEntry
     line: int
     path: str | None
     key: str
@@ -115,30 +115,30 @@ class Suspect:
     @property
     def posterior(self) -> float:
         """Its probability."""
-        return float(self.row["posterior"])
+        return self.row.posterior
 
     @property
     def message(self) -> str:
         """On one line: the evidence against it, which tests spoil those of its fault, the error."""
-        said = one_line(f"{self.fault['error']['type']}: {self.fault['error']['message']}")
-        cause = self.fault.get("cause")
-        told = [cause["text"]] if cause else [spoiled_words(s) for s in self.fault["spoiled"]]
+        said = one_line(f"{self.fault.error.type}: {self.fault.error.message}")
+        cause = self.fault.cause
+        told = [cause.text] if cause else [spoiled_words(s) for s in self.fault.spoiled]
         told += self.known
         spoiled = "".join(f"{clip(text, MAX_ERROR)}. " for text in told)
         return (
             f"{percent(self.posterior)} likely to be the cause of fault {self.number} "
-            f"({len(self.fault['failing_tests'])} failing): {reason_of(self.row)}. "
+            f"({len(self.fault.failing_tests)} failing): {reason_of(self.row)}. "
             f"{spoiled}{clip(said, MAX_ERROR)}"
         )
 
 
-def suspects(document: Document, checkout: Checkout) -> Iterator[Suspect]:
+def suspects(document: ResultDocument, checkout: Checkout) -> Iterator[Suspect]:
     """Yield the suspects of each fault in turn, the likeliest first."""
     seen: dict[str, int] = {}
     for view in faults_of(document, lambda _: None):
         number, fault = view.number, view.entry
-        for order, row in enumerate(fault["ranking"][:N_SUSPECTS], 1):
-            if order > 1 and row["posterior"] < WORTH:
+        for order, row in enumerate(fault.ranking[:N_SUSPECTS], 1):
+            if order > 1 and row.posterior < WORTH:
                 continue
             key = _fingerprint(fault, row, checkout)
             seen[key] = seen.get(key, 0) + 1
@@ -148,17 +148,17 @@ def suspects(document: Document, checkout: Checkout) -> Iterator[Suspect]:
                 fault=fault,
                 row=row,
                 line=hot_line(row, fault)[0],
-                path=checkout.path(row["file"]),
+                path=checkout.path(row.file),
                 key=key if seen[key] == 1 else f"{key}-{seen[key]}",
                 known=view.known,
             )
 
 
-def _fingerprint(fault: Document, row: Document, checkout: Checkout) -> str:
+def _fingerprint(fault: FaultEntry, row: RowEntry, checkout: Checkout) -> str:
     """Return the same for the next run with this error, whatever lines moved and values changed."""
-    masked = fault["failures"][0]["masked"].partition("\n")[0]
-    place = checkout.uri(row["file"]), row["qualname"]
-    return text_digest("\0".join((*place, fault["error"]["type"], masked)), 32)
+    masked = fault.failures[0].masked.partition("\n")[0]
+    place = checkout.uri(row.file), row.qualname
+    return text_digest("\0".join((*place, fault.error.type, masked)), 32)
 
 
 def _has_git(folder: Path) -> bool:
@@ -187,7 +187,7 @@ RULES = (
 )
 
 
-def to_sarif(document: Document, checkout: Checkout, version: str) -> dict[str, object]:
+def to_sarif(document: ResultDocument, checkout: Checkout, version: str) -> dict[str, object]:
     """Return the log: one result a suspect, which are a few hundred at most."""
     run = {
         "tool": {
@@ -205,7 +205,7 @@ def to_sarif(document: Document, checkout: Checkout, version: str) -> dict[str, 
                 "executionSuccessful": True,
                 "toolExecutionNotifications": [
                     {"level": "note", "message": _message(note)}
-                    for note in (all_flaky_words(document), *document["partial"])
+                    for note in (all_flaky_words(document), *document.partial)
                     if note
                 ],
             }
@@ -231,7 +231,7 @@ def _rule(name: str, title: str, text: str) -> dict[str, object]:
 
 
 def _result(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
-    p, rule = suspect.posterior, int(suspect.row["is_test"])
+    p, rule = suspect.posterior, int(suspect.row.is_test)
     result: dict[str, object] = {
         "ruleId": RULES[rule][0],
         "ruleIndex": rule,
@@ -241,14 +241,17 @@ def _result(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
         "message": _message(suspect.message),
         "locations": [_place(suspect, checkout)],
         "partialFingerprints": {FINGERPRINT: suspect.key},
-        "properties": {name: suspect.row[name] for name in ("prior", "suspiciousness")},
+        "properties": {
+            "prior": suspect.row.prior,
+            "suspiciousness": suspect.row.suspiciousness,
+        },
     }
-    failure = suspect.fault["failures"][0]
-    frames = [frame for frame in failure["frames"] if frame["in_app"]]
+    failure = suspect.fault.failures[0]
+    frames = [frame for frame in failure.frames if frame.in_app]
     if frames:
         result["codeFlows"] = [
             {
-                "message": _message(f"How {failure['node_id']} failed"),
+                "message": _message(f"How {failure.node_id} failed"),
                 "threadFlows": [
                     {"locations": [_step(i, f, checkout) for i, f in enumerate(frames)]}
                 ],
@@ -259,21 +262,21 @@ def _result(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
 
 def _place(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
     row = suspect.row
-    physical = _artifact(row["file"], checkout)
+    physical = _artifact(row.file, checkout)
     physical["region"] = {"startLine": max(1, suspect.line)}
-    if row["end_line"] > row["start_line"]:  # a context is more than its region
-        physical["contextRegion"] = {"startLine": row["start_line"], "endLine": row["end_line"]}
+    if row.end_line > row.start_line:  # a context is more than its region
+        physical["contextRegion"] = {"startLine": row.start_line, "endLine": row.end_line}
     return {
         "physicalLocation": physical,
         "logicalLocations": [{"fullyQualifiedName": name_of(suspect.row)}],
     }
 
 
-def _step(depth: int, frame: Document, checkout: Checkout) -> dict[str, object]:
-    physical = _artifact(frame["file"], checkout)
-    physical["region"] = {"startLine": max(1, frame["line"])}
+def _step(depth: int, frame: FrameEntry, checkout: Checkout) -> dict[str, object]:
+    physical = _artifact(frame.file, checkout)
+    physical["region"] = {"startLine": max(1, frame.line)}
     return {
-        "location": {"physicalLocation": physical, "message": _message(frame["name"])},
+        "location": {"physicalLocation": physical, "message": _message(frame.name)},
         "nestingLevel": depth,
     }
 
@@ -294,7 +297,7 @@ def _message(text: str) -> dict[str, object]:
 SEVERITIES = ((0.9, "critical"), (0.5, "major"), (0.1, "minor"), (0.0, "info"))
 
 
-def to_gitlab(document: Document, checkout: Checkout) -> list[dict[str, object]]:
+def to_gitlab(document: ResultDocument, checkout: Checkout) -> list[dict[str, object]]:
     """Return an entry for each suspect whose file has a path in the repository."""
     return [
         {
@@ -314,7 +317,7 @@ MAX_ANNOTATIONS = 10
 MAX_MESSAGE = 1_000
 
 
-def marks(document: Document, checkout: Checkout) -> list[str]:
+def marks(document: ResultDocument, checkout: Checkout) -> list[str]:
     """Return workflow commands that mark the lines of suspects: the first of each fault first.
 
     What lies outside of the repository has no line to mark. Before them comes one for the run if
@@ -355,7 +358,7 @@ N_TESTS = 20  # of a fault
 PREFIX = "bayesloc."
 
 
-def with_properties(xml: str, document: Document) -> str:
+def with_properties(xml: str, document: ResultDocument) -> str:
     """Return pytest's XML with what was found; properties of an earlier run of ours are replaced.
 
     Raises:
@@ -390,24 +393,24 @@ def _properties_of(suite: ET.Element) -> ET.Element:
     return properties
 
 
-def _values(document: Document) -> Iterator[tuple[str, str]]:
+def _values(document: ResultDocument) -> Iterator[tuple[str, str]]:
     """Yield names and values; ``one_line`` leaves no character that XML can't hold."""
     if all_flaky := all_flaky_words(document):
         yield "known_flaky", all_flaky
     for view in faults_of(document, lambda _: None):
         name, fault = f"fault.{view.number}", view.entry
-        tests = fault["failing_tests"]
+        tests = fault.failing_tests
         yield f"{name}.n_tests", str(len(tests))
         yield f"{name}.tests", " ".join(map(one_line, tests[:N_TESTS]))
-        if cause := fault.get("cause"):
-            yield f"{name}.cause", clip(cause["text"])
-            yield f"{name}.cause.kind", cause["kind"]
+        if cause := fault.cause:
+            yield f"{name}.cause", clip(cause.text)
+            yield f"{name}.cause.kind", cause.kind
         for order, text in enumerate(view.known, 1):
             yield f"{name}.known.{order}", clip(text)
-        for order, spoiled in enumerate(fault["spoiled"], 1):
+        for order, spoiled in enumerate(fault.spoiled, 1):
             yield f"{name}.spoiled.{order}", clip(spoiled_words(spoiled))
-            yield f"{name}.spoiled.{order}.command", one_line(spoiled["command"])
+            yield f"{name}.spoiled.{order}.command", one_line(spoiled.command)
         # Numbered in order: tied suspects have one rank, and a name is given once.
-        for order, row in enumerate(fault["ranking"][:N_IN_XML], 1):
+        for order, row in enumerate(fault.ranking[:N_IN_XML], 1):
             yield f"{name}.suspect.{order}", clip(f"{place_of(row)}: {reason_of(row)}")
-            yield f"{name}.suspect.{order}.posterior", f"{row['posterior']:.4f}"
+            yield f"{name}.suspect.{order}.posterior", f"{row.posterior:.4f}"

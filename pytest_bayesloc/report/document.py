@@ -1,14 +1,13 @@
 """The types of the JSON result, ``bayesloc/1``: every other report is drawn from it.
 
 ``docs/bayesloc-1.schema.json`` is made from them. Texts under ``Attributes`` become descriptions in
-the schema. Who reads a result takes it as plain JSON, since it may come from a file. It is one long
-module, because a schema is read from top to bottom.
+the schema. It is one long module, because a schema is read from top to bottom.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from collections.abc import Callable
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -20,8 +19,6 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import Signals, Trial, Verdict
 from pytest_bayesloc.domain.spectrum import Counts
 
-#: A result, or a part of one, as JSON holds it.
-Document: TypeAlias = Mapping[str, Any]
 #: Returns the text of a file of the project by its path in the result; None if it can't be read.
 ReadSource: TypeAlias = Callable[[str], "str | None"]
 
@@ -49,8 +46,8 @@ Name = Annotated[str, Meta(min_length=1)]
 OutcomeName = Annotated[str, Meta(extra_json_schema={"enum": sorted(OUTCOMES)})]
 
 
-class _Entry(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A JSON object in which every key is always there."""
+class _Entry(Struct, kw_only=True):
+    """A JSON object in which every key is always there; of a later release, it may have more."""
 
 
 class SessionEntry(_Entry):

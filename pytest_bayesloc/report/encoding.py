@@ -65,8 +65,8 @@ class Result:
     fixes: tuple[doc.FixEntry, ...] = ()
 
 
-def encode(result: Result, redaction: Redaction | None = None) -> dict[str, Any]:
-    """Return the document: JSON values only, all numbers finite.
+def encode(result: Result, redaction: Redaction | None = None) -> doc.ResultDocument:
+    """Return the document, all numbers finite.
 
     Secrets are taken out of texts by ``redaction``, if there is one. Then long lists and texts are
     cut; ``partial`` names the lists that were.
@@ -96,25 +96,26 @@ def encode(result: Result, redaction: Redaction | None = None) -> dict[str, Any]
         partial=[*result.partial, *_cuts(result), *_not_finite(result)],
     )
     clean = (lambda text, **_: text) if redaction is None else redaction.clean
-    plain: dict[str, Any] = _plain(document, clean)
-    return plain
+    cleaned: doc.ResultDocument = _cleaned(document, clean)
+    return cleaned
 
 
 def dumps(document: object) -> str:
     """Return ASCII JSON text, which holds whatever a message holds (lone surrogates)."""
-    return json.dumps(document, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
+    values = to_builtins(document)
+    return json.dumps(values, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
 
 
-def verdict_line(document: doc.Document, *, is_watched: bool) -> str:
+def verdict_line(document: doc.ResultDocument, *, is_watched: bool) -> str:
     """Return the verdict on the loops of a result, if these are watched, as JSON on one line."""
-    memory = document["memory"]
+    memory = document.memory
     # Without advice on a failure, nobody looked: the memory is off, lost, or learns nothing now.
-    is_known = (is_watched and bool(memory["advice"])) or not document["session"]["n_failed"]
+    is_known = (is_watched and bool(memory.advice)) or not document.session.n_failed
     verdict = doc.LoopVerdict(
         schema="bayesloc-loop/1",
-        verdict="loop" if memory["loops"] else "none" if is_known else "unknown",
-        loops=memory["loops"],
-        said=[*memory["said"], *(entry["said"] for entry in memory["advice"] if entry["said"])],
+        verdict="loop" if memory.loops else "none" if is_known else "unknown",
+        loops=memory.loops,
+        said=[*memory.said, *(entry.said for entry in memory.advice if entry.said)],
     )
     return json.dumps(to_builtins(verdict), ensure_ascii=True)
 
@@ -172,8 +173,8 @@ _CLEANED: Mapping[str, Callable[[Any], object]] = {
 }
 
 
-def _plain(value: Any, clean: Callable[..., str], limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - any JSON value
-    """Return ``value`` as JSON holds it, its texts cleaned and cut.
+def _cleaned(value: Any, clean: Callable[..., str], limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - any part of a document
+    """Return ``value`` with its texts cleaned and cut.
 
     A large run has a million values: the commonest types come first, and are compared exactly.
     """
@@ -184,17 +185,21 @@ def _plain(value: Any, clean: Callable[..., str], limit: int = MAX_TEXT) -> Any:
     if kind in _ATOMS:
         return value
     if kind is list or kind is tuple:
-        return [_plain(item, clean) for item in value]
+        return [_cleaned(item, clean) for item in value]
     if kind is dict:  # the values of what its keys name
         return {
-            clip(clean(key)): _plain(item, partial(clean, name=key)) for key, item in value.items()
+            clip(clean(key)): _cleaned(item, partial(clean, name=key))
+            for key, item in value.items()
         }
     if isinstance(value, str):  # of a class of its own
-        return value.value if isinstance(value, Enum) else clip(clean(str(value)), limit)
+        return value if isinstance(value, Enum) else clip(clean(str(value)), limit)
     names = value.__struct_fields__ if isinstance(value, Struct) else value.__slots__
-    return {
-        name: _plain(getattr(value, name), clean, _LIMITS.get(name, MAX_TEXT)) for name in names
-    }
+    return kind(
+        **{
+            name: _cleaned(getattr(value, name), clean, _LIMITS.get(name, MAX_TEXT))
+            for name in names
+        }
+    )
 
 
 def _row(row: Ranked) -> doc.RowEntry:

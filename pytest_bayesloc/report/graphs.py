@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TypedDict
 
 from pytest_bayesloc.ranking import graph
-from pytest_bayesloc.report.document import Document
+from pytest_bayesloc.report.document import LocationEntry, ResultDocument, RowEntry
 from pytest_bayesloc.report.encoding import dumps
 from pytest_bayesloc.report.text import one_line, percent
 from pytest_bayesloc.report.words import heat, key_of, name_of, place_of, where_of
@@ -41,56 +41,56 @@ class FunctionAttributes(TypedDict, total=False):
     probability: float
 
 
-def call_graph(document: Document) -> graph.Graph[str]:
+def call_graph(document: ResultDocument) -> graph.Graph[str]:
     """Return the recorded calls of the failing tests; nodes are named by file, line and name."""
-    edges = document["call_graph"]["edges"]
+    edges = document.call_graph.edges
     called = graph.call_graph(
-        {(place_of(edge["caller"]), place_of(edge["callee"])): edge["calls"] for edge in edges}
+        {(place_of(edge.caller), place_of(edge.callee)): edge.calls for edge in edges}
     )
-    rows = {key_of(row): row for row in document["ranking"]}
-    for place in (edge[end] for edge in edges for end in ("caller", "callee")):
+    rows = {key_of(row): row for row in document.ranking}
+    for place in (place for edge in edges for place in (edge.caller, edge.callee)):
         attributes = _attributes(place, rows.get(key_of(place)))
         called.add_node(place_of(place), **attributes)
     return called
 
 
-def _attributes(place: Document, row: Document | None) -> FunctionAttributes:
+def _attributes(place: LocationEntry, row: RowEntry | None) -> FunctionAttributes:
     attributes = FunctionAttributes(
         label=name_of(place),
-        file=one_line(place["file"]),
-        line=place["start_line"],
-        end_line=place["end_line"],
-        is_test=place["is_test"],
+        file=one_line(place.file),
+        line=place.start_line,
+        end_line=place.end_line,
+        is_test=place.is_test,
     )
     if row is not None:
-        attributes["rank"] = row["rank"]
-        attributes["probability"] = row["posterior"]
+        attributes["rank"] = row.rank
+        attributes["probability"] = row.posterior
     return attributes
 
 
-def to_graphml(document: Document) -> str:
+def to_graphml(document: ResultDocument) -> str:
     """Return the call graph as GraphML, which Gephi, yEd and Cytoscape open."""
     return graph.graphml(call_graph(document))
 
 
-def to_node_link(document: Document) -> str:
+def to_node_link(document: ResultDocument) -> str:
     """Return the call graph as JSON with lists of ``nodes`` and ``edges``."""
     return dumps(graph.node_link(call_graph(document)))
 
 
-def to_dot(document: Document) -> str:
+def to_dot(document: ResultDocument) -> str:
     """Return the call graph as Graphviz reads it, callers above what they call."""
     return "\n".join(_dot_lines(document)) + "\n"
 
 
-def _dot_lines(document: Document) -> Iterator[str]:
+def _dot_lines(document: ResultDocument) -> Iterator[str]:
     called = call_graph(document)
     yield "digraph calls {"
     yield '  node [shape=box, style=filled, fillcolor="white"];'
     places = {
-        place_of(edge[end]): edge[end]
-        for edge in document["call_graph"]["edges"]
-        for end in ("caller", "callee")
+        place_of(place): place
+        for edge in document.call_graph.edges
+        for place in (edge.caller, edge.callee)
     }
     for node, told in called.nodes(data=True):
         belief = told.get("probability")

@@ -12,6 +12,7 @@ import hashlib
 import keyword
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from importlib import resources
 from inspect import getmembers, isfunction
 from itertools import islice
@@ -22,7 +23,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from pytest_bayesloc.report import memory, text, words
-from pytest_bayesloc.report.document import Document, ReadSource
+from pytest_bayesloc.report.document import BeliefEntry, LocationEntry, ReadSource, ResultDocument
 from pytest_bayesloc.report.text import fit, percent, visible
 from pytest_bayesloc.report.view import answers, faults_of, sources_of
 from pytest_bayesloc.report.words import Key, heat, key_of, name_of, place_of
@@ -77,7 +78,7 @@ def with_code(text: str) -> Markup:
 MAX_PLAIN = 400_000  # characters of long parts
 
 
-def render(document: Document, read_source: ReadSource, prompt: str = "") -> str:
+def render(document: ResultDocument, read_source: ReadSource, prompt: str = "") -> str:
     """Return the page of ``document``, which offers ``prompt`` if there is one.
 
     It can be written as UTF-8, whatever a message holds.
@@ -89,9 +90,9 @@ def render(document: Document, read_source: ReadSource, prompt: str = "") -> str
         document=document,
         faults=faults,
         answers=answers(faults),
-        sources=list(sources_of(document["faults"], read_source)),
-        calls=document["call_graph"]["edges"],
-        memory=document["memory"],
+        sources=list(sources_of(document.faults, read_source)),
+        calls=document.call_graph.edges,
+        memory=document.memory,
         drawing=call_graph(document),
         prompt=prompt,
         figures=[name for _, name, _ in memory.FIGURES],
@@ -143,7 +144,8 @@ def _environment() -> jinja2.Environment:
     # Templates put parts of the document into words by the functions of these modules, by name.
     for module in (text, words, memory):
         environment.filters.update(getmembers(module, isfunction))
-    environment.filters.update(belief_chart=belief_chart, coloured=coloured, with_code=with_code)
+    drawn = {"belief_chart": belief_chart, "coloured": coloured, "with_code": with_code}
+    environment.filters.update(asdict=asdict, **drawn)
     return environment
 
 
@@ -190,7 +192,7 @@ Drawing: TypeAlias = Mapping[str, Any]
 Point = tuple[float, float]
 
 
-def belief_chart(history: Sequence[Sequence[Document]], threshold: float) -> Drawing | None:
+def belief_chart(history: Sequence[Sequence[BeliefEntry]], threshold: float) -> Drawing | None:
     """Return the chart of ``history`` (prior first, then each step); None if nothing moved.
 
     It has the lines, the ticks of both axes as (position, label), and the height of the line at
@@ -219,12 +221,12 @@ def belief_chart(history: Sequence[Sequence[Document]], threshold: float) -> Dra
     }
 
 
-def _tracks(history: Sequence[Sequence[Document]]) -> dict[str, list[tuple[int, float]]]:
+def _tracks(history: Sequence[Sequence[BeliefEntry]]) -> dict[str, list[tuple[int, float]]]:
     """Return (step, probability) of each location, the likeliest at the end first."""
     tracks: dict[str, list[tuple[int, float]]] = {}
     for i, step in enumerate(history):
         for entry in step:
-            tracks.setdefault(place_of(entry), []).append((i, entry["posterior"]))
+            tracks.setdefault(place_of(entry), []).append((i, entry.posterior))
     # One that dropped out of the list of the likeliest comes after those that are still in it.
     order = sorted(tracks, key=lambda name: (-tracks[name][-1][0], -tracks[name][-1][1]))
     return {name: tracks[name] for name in order[:N_SERIES]}
@@ -265,19 +267,19 @@ def _labels(ends: Sequence[tuple[int, float]], last: int) -> list[float]:
     return heights
 
 
-def call_graph(document: Document) -> Drawing | None:
+def call_graph(document: ResultDocument) -> Drawing | None:
     """Return the calls around the suspects, callers above callees; None if there are none.
 
     An edge is the data of an SVG path, from caller to callee.
     """
-    edges = document["call_graph"]["edges"]
+    edges = document.call_graph.edges
     if not edges:
         return None
     from pytest_bayesloc.ranking import graph
 
-    beliefs = {key_of(row): row["posterior"] for row in document["ranking"]}
-    ends = {key_of(edge[end]): edge[end] for edge in edges for end in ("caller", "callee")}
-    calls = sorted({(key_of(edge["caller"]), key_of(edge["callee"])) for edge in edges})
+    beliefs = {key_of(row): row.posterior for row in document.ranking}
+    ends = {key_of(place): place for edge in edges for place in (edge.caller, edge.callee)}
+    calls = sorted({(key_of(edge.caller), key_of(edge.callee)) for edge in edges})
     shown = _nearest(graph.graph_of(calls, ends), beliefs)
     drawn = graph.graph_of(
         ((a, b) for a, b in calls if a != b and {a, b} <= set(shown)), nodes=shown
@@ -336,7 +338,7 @@ def _centred(layer: Sequence[Key]) -> list[tuple[Key, float]]:
     return [(key, (i - middle) * (NODE_WIDTH + GAP_X)) for i, key in enumerate(layer)]
 
 
-def _node(location: Document, belief: float | None, corner: Point) -> Drawing:
+def _node(location: LocationEntry, belief: float | None, corner: Point) -> Drawing:
     """Return a function in the picture; it stands with its upper left corner at ``corner``."""
     return {
         "place": location,

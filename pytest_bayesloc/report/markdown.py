@@ -14,7 +14,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from pytest_bayesloc.domain.texts import count
-from pytest_bayesloc.report.document import Document, ReadSource
+from pytest_bayesloc.report.document import (
+    FixEntry,
+    MemoryEntry,
+    ReadSource,
+    ResultDocument,
+    RowEntry,
+    SimilarEntry,
+)
 from pytest_bayesloc.report.text import (
     clip,
     fenced,
@@ -64,17 +71,17 @@ _LINKED = re.compile(
 _JOINER = "\N{WORD JOINER}"  # takes no room
 
 
-def render(document: Document, read_source: ReadSource, limit: int = MAX_BYTES) -> str:
+def render(document: ResultDocument, read_source: ReadSource, limit: int = MAX_BYTES) -> str:
     """Return the Markdown of ``document``: as many whole faults as fit, and how many did not.
 
     It has ``limit`` bytes at most, which are ``MIN_BYTES`` or more.
     """
-    faults, session = faults_of(document, read_source), document["session"]
-    counts = f"{session['n_failed']} failed, {session['n_passed']} passed"
+    faults, session = faults_of(document, read_source), document.session
+    counts = f"{session.n_failed} failed, {session.n_passed} passed"
     all_flaky = all_flaky_words(document)
     head = f"{MARK}\n### bayesloc: {counts}, {count(len(faults), 'fault')}"
     head += f"\n\n**{all_flaky[0].upper()}{all_flaky[1:]}.**" if all_flaky else ""
-    notes = _notes(document["partial"])
+    notes = _notes(document.partial)
     left = limit - size(f"{head}{notes}") - 200
     blocks = []
     for fault in faults[:MAX_FAULTS]:
@@ -165,7 +172,7 @@ def _fault(fault: FaultView) -> Iterator[str]:
 
 def _first(fault: FaultView) -> Iterator[str]:
     row = fault.rows[0]
-    where = f"{code(name_of(row))}, {percent(row['posterior'])}**, {code(where_of(row))}"
+    where = f"{code(name_of(row))}, {percent(row.posterior)}**, {code(where_of(row))}"
     yield f"**{where}: {prose(reason_of(row))}"
     yield ""
     if fault.snippet and fault.snippet[1]:
@@ -174,23 +181,23 @@ def _first(fault: FaultView) -> Iterator[str]:
         yield ""
 
 
-def _table(rows: Sequence[Document]) -> Iterator[str]:
+def _table(rows: Sequence[RowEntry]) -> Iterator[str]:
     yield "| | P(faulty) | before | place | why |"
     yield "|---|---|---|---|---|"
     for row in rows:
         name = f"{code(where_of(row))} {code(name_of(row))}"
-        before_after = percent(row["posterior"]), percent(row["prior"])
+        before_after = percent(row.posterior), percent(row.prior)
         cells = (rank_of(row), *before_after, name, prose(reason_of(row)))
         yield f"| {' | '.join(map(cell, cells))} |"
     yield ""
 
 
-def _fix(fix: Document) -> Iterator[str]:
+def _fix(fix: FixEntry) -> Iterator[str]:
     summary = summary_of(fix)
     yield f"{prose(summary[:1].upper() + summary[1:])}."
     yield ""
-    if fix["diff"]:
-        lines = [_cut(visible(text)) for _, text in diff_lines(fix["diff"])]
+    if fix.diff:
+        lines = [_cut(visible(text)) for _, text in diff_lines(fix.diff)]
         hidden = [f"... {count(len(lines) - N_DIFF, 'more line')}"] if len(lines) > N_DIFF else []
         yield from (*fenced("\n".join([*lines[:N_DIFF], *hidden]), "diff"), "")
 
@@ -198,7 +205,7 @@ def _fix(fix: Document) -> Iterator[str]:
 def _tests(fault: FaultView) -> Iterator[str]:
     yield f"<details><summary>{fault.n_tests}</summary>"
     yield ""
-    tests = fault.entry["failing_tests"]
+    tests = fault.entry.failing_tests
     yield from (f"- {code(one_line(test))}" for test in tests[:N_TESTS])
     if len(tests) > N_TESTS:
         yield f"- and {len(tests) - N_TESTS} more"
@@ -210,7 +217,7 @@ MAX_SUMMARY = (1 << 20) - 1000  # bytes: what is longer is dropped as a whole
 FULL = "\n_bayesloc: the summary of this step is full; `--bayesloc-report=html` shows all._\n"
 
 
-def summary(document: Document, read_source: ReadSource, before: str) -> str:
+def summary(document: ResultDocument, read_source: ReadSource, before: str) -> str:
     """Return what is added to the summary of a job; one line where ``before`` nearly fills it.
 
     Raises:
@@ -251,7 +258,7 @@ _TASK = """\
 4. Say how to check it:"""
 
 
-def prompt(document: Document, read_source: ReadSource, clean: Callable[[str], str]) -> str:
+def prompt(document: ResultDocument, read_source: ReadSource, clean: Callable[[str], str]) -> str:
     """Return the prompt, in Markdown; empty if nothing failed.
 
     ``read_source`` returns None for files that may not be shown, and ``clean`` takes secrets out.
@@ -262,25 +269,25 @@ def prompt(document: Document, read_source: ReadSource, clean: Callable[[str], s
     lines = [_HEAD]
     for fault in faults:
         lines += ["", *_told(fault)]
-    commands = [tests_to_run(fault.entry["failing_tests"]) for fault in faults]
+    commands = [tests_to_run(fault.entry.failing_tests) for fault in faults]
     lines += ["", _TASK, "", *fenced("\n".join(commands))]
     return clip(visible(clean("\n".join(lines))), MAX_PROMPT) + "\n"
 
 
 def _told(fault: FaultView) -> Iterator[str]:
-    tests, error = fault.entry["failing_tests"], fault.entry["error"]
-    yield f"## Fault {fault.number}: {fault.n_tests} failed with {one_line(error['type'])}"
+    tests, error = fault.entry.failing_tests, fault.entry.error
+    yield f"## Fault {fault.number}: {fault.n_tests} failed with {one_line(error.type)}"
     yield ""
     yield from (f"- {one_line(test)}" for test in tests[:N_TESTS])
     if len(tests) > N_TESTS:
         yield f"- and {len(tests) - N_TESTS} more"
-    yield from ("", *fenced(clip(f"{error['type']}: {error['message']}", MAX_ERROR)))
-    frames = [frame for frame in fault.entry["failures"][0]["frames"] if frame["in_app"]]
+    yield from ("", *fenced(clip(f"{error.type}: {error.message}", MAX_ERROR)))
+    frames = [frame for frame in fault.entry.failures[0].frames if frame.in_app]
     if frames:
         yield "Traceback, the project's frames, the outermost first:"
         yield ""
         for frame in frames:
-            yield one_line(f"- {frame['file']}:{frame['line']} in {frame['name']}")
+            yield one_line(f"- {frame.file}:{frame.line} in {frame.name}")
         yield ""
     for text in fault.known:
         yield from (f"{text}.", "")
@@ -290,20 +297,20 @@ def _told(fault: FaultView) -> Iterator[str]:
         yield from _suspect(row, fault.read_source)
     yield from _values(fault)
     yield from _tried(fault)
-    yield from _remembered(fault.number, fault.document["memory"])
+    yield from _remembered(fault.number, fault.document.memory)
 
 
-def _suspect(row: Document, read_source: ReadSource) -> Iterator[str]:
+def _suspect(row: RowEntry, read_source: ReadSource) -> Iterator[str]:
     yield (
-        f"{rank_of(row)}. {place_of(row)}: {percent(row['posterior'])} "
-        f"(before evidence {percent(row['prior'])}); {counts_of(row)}"
+        f"{rank_of(row)}. {place_of(row)}: {percent(row.posterior)} "
+        f"(before evidence {percent(row.prior)}); {counts_of(row)}"
     )
     yield from (f"   - {ratio_of(evidence)} {said_of(evidence)}" for evidence in telling(row))
-    for name, seen in row["values"].items():
-        passing, failing = one_line(seen["passing"]), one_line(seen["failing"])
+    for name, seen in row.values.items():
+        passing, failing = one_line(seen.passing), one_line(seen.failing)
         yield f"   - {one_line(name)}: {passing} in passing calls, {failing} in failing ones"
-    text = (read_source(row["file"]) or "").splitlines()
-    first, last = row["start_line"], min(row["end_line"], row["start_line"] + N_SOURCE - 1)
+    text = (read_source(row.file) or "").splitlines()
+    first, last = row.start_line, min(row.end_line, row.start_line + N_SOURCE - 1)
     source = [f"{n:5}  {line}" for n, line in enumerate(text[first - 1 : last], first)]
     if source:
         yield from ("", *fenced("\n".join(source), "python"))
@@ -311,9 +318,9 @@ def _suspect(row: Document, read_source: ReadSource) -> Iterator[str]:
 
 def _values(fault: FaultView) -> Iterator[str]:
     near = fault.nearest_call
-    if near is None or fault.read_source(fault.rows[0]["file"]) is None:
+    if near is None or fault.read_source(fault.rows[0].file) is None:
         return
-    failing, passing = bare_name(near["failing_test"]), bare_name(near["passing_test"])
+    failing, passing = bare_name(near.failing_test), bare_name(near.passing_test)
     yield from ("", f"### Values of {name_of(fault.rows[0])}: in {failing}, and in {passing}", "")
     yield from (f"- {path}: {bad}, and {good}" for path, good, bad in value_rows(near))
 
@@ -322,36 +329,34 @@ def _tried(fault: FaultView) -> Iterator[str]:
     if fault.steps:
         yield from ("", "### What was inspected, in memory", "")
     for step in fault.steps[:N_STEPS]:
-        moved = f"{percent(step['belief_before'])} to {percent(step['belief_after'])}"
-        kind = one_line(step["kind"])
-        yield f"- {place_of(step['target'])}, {kind}: {said_of(step)} ({moved})"
+        moved = f"{percent(step.belief_before)} to {percent(step.belief_after)}"
+        kind = one_line(step.kind)
+        yield f"- {place_of(step.target)}, {kind}: {said_of(step)} ({moved})"
     for fix in fault.fixes:
-        if fix["diff"]:
-            checked = "all tests were run with it and agree" if fix["verified"] else "not verified"
-            yield from ("", f"### A change to consider, by {one_line(fix['tool'])}: {checked}", "")
-            yield from fenced(clip(fix["diff"], MAX_DIFF), "diff")
+        if fix.diff:
+            checked = "all tests were run with it and agree" if fix.verified else "not verified"
+            yield from ("", f"### A change to consider, by {one_line(fix.tool)}: {checked}", "")
+            yield from fenced(clip(fix.diff, MAX_DIFF), "diff")
 
 
-def _remembered(number: int, memory: Document) -> Iterator[str]:
-    records = {record["id"]: record for record in memory["records"]}
-    for advice in memory["advice"]:
-        if advice["fault"] != number:
+def _remembered(number: int, memory: MemoryEntry) -> Iterator[str]:
+    records = {record.id: record for record in memory.records}
+    for advice in memory.advice:
+        if advice.fault != number:
             continue
-        trials = records.get(advice["bug"], {"trials": ()})["trials"]
+        record = records.get(advice.bug)
+        trials = record.trials if record else []
         known = [
-            *(("failed attempt", t["plan"]) for t in trials if t["outcome"] == "failed"),
-            *(("failed attempt", text) for text in advice["failed_strategies"]),
-            *(("learned", text) for text in advice["constraints"]),
-            *(("note", text) for text in advice["notes"]),
-            *(
-                ("like", f"bug {s['bug']} ({s['why']}){_fixed_by(s)}")
-                for s in advice["similar"][:3]
-            ),
+            *(("failed attempt", t.plan) for t in trials if t.outcome == "failed"),
+            *(("failed attempt", text) for text in advice.failed_strategies),
+            *(("learned", text) for text in advice.constraints),
+            *(("note", text) for text in advice.notes),
+            *(("like", f"bug {s.bug} ({s.why}){_fixed_by(s)}") for s in advice.similar[:3]),
         ]
         lines = dict.fromkeys(f"- {label}: {one_line(text)}" for label, text in known if text)
         if lines:
             yield from ("", "### What is remembered", "", *lines)
 
 
-def _fixed_by(similar: Document) -> str:
-    return f", fixed by {similar['strategy']}" if similar["strategy"] else ""
+def _fixed_by(similar: SimilarEntry) -> str:
+    return f", fixed by {similar.strategy}" if similar.strategy else ""

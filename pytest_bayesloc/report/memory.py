@@ -8,7 +8,6 @@ from typing import Any
 from pytest_bayesloc.domain.advice import Advice, Estimate, FlakyTest, Remembered, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
 from pytest_bayesloc.report import document as doc
-from pytest_bayesloc.report.document import Document
 from pytest_bayesloc.report.encoding import entry_of
 from pytest_bayesloc.report.text import HEAD, WARNING, Line, clip, one_line, percent
 from pytest_bayesloc.report.words import flaky_words, remembered_cause_words
@@ -148,72 +147,72 @@ FIGURES: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
 # -- lines
 
 
-def advice_lines(memory: Document, *, in_full: bool) -> list[Line]:
+def advice_lines(memory: doc.MemoryEntry, *, in_full: bool) -> list[Line]:
     """Return the memory's advice as lines, the same for a person and for a program.
 
     If not ``in_full``, it is only what became of bugs that no test fails with any more.
     """
-    lines = [Line(one_line(text)) for text in memory["said"]]
-    loops = {entry["fault"]: entry for entry in memory["loops"]}
-    advice: Sequence[Document] = memory["advice"] if in_full else ()
+    lines = [Line(one_line(text)) for text in memory.said]
+    loops = {entry.fault: entry for entry in memory.loops}
+    advice = memory.advice if in_full else []
     for entry in advice:
         lines += _full(entry)
-        lines += _flaky_lines(memory, entry["fault"])
-        lines += _loop(loops.get(entry["fault"]))
+        lines += _flaky_lines(memory, entry.fault)
+        lines += _loop(loops.get(entry.fault))
     if advice:
-        said = {text for entry in advice for text in entry["constraints"]}
-        said |= {similar["insight"] for entry in advice for similar in entry["similar"]}
-        lines += _world(memory["world_model"], said)
+        said = {text for entry in advice for text in entry.constraints}
+        said |= {similar.insight for entry in advice for similar in entry.similar}
+        lines += _world(memory.world_model, said)
     return lines
 
 
-def brief_lines(memory: Document, fault: int) -> Iterator[str]:
+def brief_lines(memory: doc.MemoryEntry, fault: int) -> Iterator[str]:
     """Yield the few lines that are worth a place beside the answer to a fault."""
-    for entry in memory["advice"]:
-        if entry["fault"] == fault:
-            if entry["said"] and "begins" not in entry["said"]:  # else it is known, or no news
-                yield one_line(entry["said"])
-            for similar in entry["similar"][:1]:
+    for entry in memory.advice:
+        if entry.fault == fault:
+            if entry.said and "begins" not in entry.said:  # else it is known, or no news
+                yield one_line(entry.said)
+            for similar in entry.similar[:1]:
                 yield f"similar to {_past(similar)}"
-    for loop in memory["loops"]:
-        if loop["fault"] == fault:
-            yield one_line(loop["said"][0])
+    for loop in memory.loops:
+        if loop.fault == fault:
+            yield one_line(loop.said[0])
 
 
-def _full(entry: Document) -> Iterator[Line]:
-    yield Line(f"advice on fault {entry['fault']}, bug {entry['bug']}", HEAD)
-    if entry["said"]:
-        yield Line(f"  {one_line(entry['said'])}")
-    yield Line(f"  likely cause: {one_line(entry['lies'])}")
-    if entry["guard"]:
-        yield Line(f"  {one_line(entry['guard'])}")
-    for similar in entry["similar"]:
+def _full(entry: doc.AdviceEntry) -> Iterator[Line]:
+    yield Line(f"advice on fault {entry.fault}, bug {entry.bug}", HEAD)
+    if entry.said:
+        yield Line(f"  {one_line(entry.said)}")
+    yield Line(f"  likely cause: {one_line(entry.lies)}")
+    if entry.guard:
+        yield Line(f"  {one_line(entry.guard)}")
+    for similar in entry.similar:
         yield Line(f"  similar to {_past(similar)}")
-        yield Line(f"    score {similar['score']:.2f}: {one_line(similar['why'])}")
-        notes = [("note", text) for text in similar["notes"]]
-        known = [("root cause", similar["root_cause"]), ("lesson", similar["insight"]), *notes]
+        yield Line(f"    score {similar.score:.2f}: {one_line(similar.why)}")
+        notes = [("note", text) for text in similar.notes]
+        known = [("root cause", similar.root_cause), ("lesson", similar.insight), *notes]
         yield from (Line(f"    {label}: {one_line(text)}") for label, text in known if text)
-    if not entry["similar"]:
+    if not entry.similar:
         yield Line("  no similar past bug")
     for label, texts in (
-        ("failed before", entry["failed_strategies"]),
-        ("learned", entry["constraints"]),
-        ("note", entry["notes"]),
+        ("failed before", entry.failed_strategies),
+        ("learned", entry.constraints),
+        ("note", entry.notes),
     ):
         for text in texts[-N_LAST:]:
             yield Line(f"  {label}: {one_line(text)}")
 
 
-def _flaky_lines(memory: Document, fault: int) -> Iterator[Line]:
+def _flaky_lines(memory: doc.MemoryEntry, fault: int) -> Iterator[Line]:
     """Yield which tests of a fault are known to be flaky, and the causes found before."""
-    for entry in memory.get("flaky", ()):
-        if entry["fault"] == fault:
+    for entry in memory.flaky:
+        if entry.fault == fault:
             yield Line(f"  {flaky_words(entry)}")
-    for entry in memory.get("causes", ()):
-        if entry["fault"] == fault:
-            yield Line(f"  {remembered_cause_words(entry)}")
-            cause = entry["cause"]
-            known = (("next", cause["advice"]), ("reproduce it", cause["command"]))
+    for found in memory.causes:
+        if found.fault == fault:
+            yield Line(f"  {remembered_cause_words(found)}")
+            cause = found.cause
+            known = (("next", cause.advice), ("reproduce it", cause.command))
             yield from (Line(f"    {label}: {one_line(text)}") for label, text in known if text)
 
 
@@ -224,18 +223,18 @@ def _world(world: Mapping[str, Sequence[str]], said: Collection[str]) -> Iterato
         yield from (Line(f"{kind.rstrip('s')}: {one_line(text)}") for text in new)
 
 
-def _past(similar: Document) -> str:
-    of = f" in another project, {one_line(similar['project'])}" if similar["project"] else ""
-    head = f"bug {similar['bug']} ({similar['seen_at'][:10]}{of})"
-    if similar["strategy"]:
-        return f"{head}, fixed by {one_line(similar['strategy'])}"
-    failed = "; ".join(one_line(text) for text in similar["failed"])
-    return f"{head}, {similar['state']}{f'; failed attempts: {failed}' if failed else ''}"
+def _past(similar: doc.SimilarEntry) -> str:
+    of = f" in another project, {one_line(similar.project)}" if similar.project else ""
+    head = f"bug {similar.bug} ({similar.seen_at[:10]}{of})"
+    if similar.strategy:
+        return f"{head}, fixed by {one_line(similar.strategy)}"
+    failed = "; ".join(one_line(text) for text in similar.failed)
+    return f"{head}, {similar.state}{f'; failed attempts: {failed}' if failed else ''}"
 
 
-def _loop(loop: Document | None) -> Iterator[Line]:
+def _loop(loop: doc.LoopEntry | None) -> Iterator[Line]:
     if loop is not None:
-        head, *rest = loop["said"]
+        head, *rest = loop.said
         yield Line(f"  {one_line(head)}", WARNING)
         for text in rest:
             yield Line(f"    {one_line(text)}", WARNING)
@@ -244,20 +243,20 @@ def _loop(loop: Document | None) -> Iterator[Line]:
 # -- the page
 
 
-def is_empty(memory: Document) -> bool:
+def is_empty(memory: doc.MemoryEntry) -> bool:
     """Return whether the page has nothing to show of the memory."""
-    return not (memory["said"] or memory["advice"] or any(memory["world_model"].values()))
+    return not (memory.said or memory.advice or any(memory.world_model.values()))
 
 
-def month_rows(months: Sequence[Document]) -> list[tuple[str, ...]]:
+def month_rows(months: Sequence[doc.MonthEntry]) -> list[tuple[str, ...]]:
     """Return the months as rows of a table: the month, then its ``FIGURES``."""
     return [
-        (one_line(month["month"]), *(shown(month[name]) for name, _, shown in FIGURES))
+        (one_line(month.month), *(shown(getattr(month, name)) for name, _, shown in FIGURES))
         for month in months[-N_MONTHS:]
     ]
 
 
-def curves(months: Sequence[Document]) -> Iterator[tuple[str, str, str, str]]:
+def curves(months: Sequence[doc.MonthEntry]) -> Iterator[tuple[str, str, str, str]]:
     """Yield a line for each figure that is known of two months or more.
 
     Yields:
@@ -266,7 +265,8 @@ def curves(months: Sequence[Document]) -> Iterator[tuple[str, str, str, str]]:
     months = months[-N_MONTHS:]
     width, height = CURVE
     for key, name, shown in FIGURES:
-        known = [(i, month[key]) for i, month in enumerate(months) if month[key] is not None]
+        values = ((i, getattr(month, key)) for i, month in enumerate(months))
+        known = [(i, value) for i, value in values if value is not None]
         if len(known) < MIN_MONTHS:
             continue
         highest = max(value for _, value in known) or 1
@@ -278,27 +278,27 @@ def curves(months: Sequence[Document]) -> Iterator[tuple[str, str, str, str]]:
         yield name, shown(known[0][1]), shown(known[-1][1]), points
 
 
-def similar_lines(similar: Document) -> list[tuple[str, str]]:
+def similar_lines(similar: doc.SimilarEntry) -> list[tuple[str, str]]:
     """Return what is known of a past bug, as labels and texts."""
     return _labelled(
-        ("fixed by", similar["strategy"]),
-        ("root cause", similar["root_cause"]),
-        ("lesson", similar["insight"]),
-        *(("failed attempt", text) for text in similar["failed"]),
-        *(("note", text) for text in similar["notes"]),
+        ("fixed by", similar.strategy),
+        ("root cause", similar.root_cause),
+        ("lesson", similar.insight),
+        *(("failed attempt", text) for text in similar.failed),
+        *(("note", text) for text in similar.notes),
     )
 
 
-def trial_lines(trial: Document) -> list[tuple[str, str]]:
+def trial_lines(trial: doc.BugTrialEntry) -> list[tuple[str, str]]:
     """Return what was tried and learned in an attempt to fix a bug, as labels and texts."""
     return _labelled(
-        ("meant to", trial["plan"]),
-        ("strategy", trial["strategy"]),
-        ("edited", ", ".join(trial["functions"])),
-        ("then", trial["error"]),
-        ("why", trial["why"]),
-        ("root cause", trial["cause"]),
-        ("lesson", trial["lesson"]),
+        ("meant to", trial.plan),
+        ("strategy", trial.strategy),
+        ("edited", ", ".join(trial.functions)),
+        ("then", trial.error),
+        ("why", trial.why),
+        ("root cause", trial.cause),
+        ("lesson", trial.lesson),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock
 from pytest_bayesloc.domain.texts import count, listed
-from pytest_bayesloc.report.document import Document, ReadSource
+from pytest_bayesloc.report.document import InspectionEntry, ReadSource, ResultDocument, RowEntry
 from pytest_bayesloc.report.text import (
     HEAD,
     WARNING,
@@ -90,7 +90,7 @@ EXTENTS = {
 
 
 def answer(
-    document: Document,
+    document: ResultDocument,
     read_source: ReadSource,
     *,
     width: int = 80,
@@ -190,12 +190,12 @@ def _flags(fault: FaultView, width: int) -> Iterator[Line]:
         yield from _wrapped(text, width, N_SPOILED)
     if fault.is_flaky or fault.is_elsewhere:
         yield from _wrapped(fault.origin, width)
-    if fault.entry["flaky"] and not fault.is_flaky:
-        flaky = [*map(one_line, fault.entry["flaky"])]
+    if fault.entry.flaky and not fault.is_flaky:
+        flaky = [*map(one_line, fault.entry.flaky)]
         yield from _wrapped(f"passed when run again: {listed(flaky)}", width)
     for words, _ in fault.spoiled:
         yield from _wrapped(words, width, N_SPOILED)
-    if fault.entry["test_share"] >= DOUBTED:
+    if fault.entry.test_share >= DOUBTED:
         yield from _wrapped(fault.or_test, width)
     if fault.changed_data:
         yield from _wrapped(f"data changed since the tests passed: {fault.changed_data}", width)
@@ -210,7 +210,7 @@ def _verdict(fault: FaultView, width: int, before: str = "") -> Iterator[Line]:
         return
     first, *rest = fault.rows
     tied = [row for row in rest if rank_of(row) == rank_of(first)]
-    belief = percent(first["posterior"])
+    belief = percent(first.posterior)
     start, end = f"Most likely: {short_name(first)}", f", {belief}"
     if tied:
         start = f"Equally likely, {belief} each: {short_name(first)}"
@@ -220,12 +220,12 @@ def _verdict(fault: FaultView, width: int, before: str = "") -> Iterator[Line]:
     where = _short(first, width - columns(f"{start} (){'' if tied else end}"))
     then = ""
     if rest and not tied:
-        then = f"; next {short_name(rest[0])} {percent(rest[0]['posterior'])}"
+        then = f"; next {short_name(rest[0])} {percent(rest[0].posterior)}"
     text, *more = wrap(f"{start} ({where}){end}{then}", width - 2, N_WRAPPED)
     yield from (Line(text, HEAD), *(Line(f"  {part}", HEAD) for part in more))
 
 
-def _short(row: Document, room: int) -> str:
+def _short(row: RowEntry, room: int) -> str:
     """Return the place; leading folders give way first, since file and line say more."""
     where = where_of(row)
     while columns(where) > room and "/" in where.removeprefix(".../"):
@@ -247,11 +247,11 @@ def _changes(fault: FaultView, width: int, extent: Extent, room: int) -> Iterato
     Behind it comes a command for a test that may expect something else now.
     """
     for fix in fault.fixes if extent.rows else filter(None, [fault.best_fix, fault.hint]):
-        said = wrap(summary_of(fix), width - 2, N_WRAPPED if fix["diff"] else N_HINT)
+        said = wrap(summary_of(fix), width - 2, N_WRAPPED if fix.diff else N_HINT)
         if fix is fault.hint and len(said) > room:
             return
         yield from (Line(f"  {text}", HEAD) for text in said)
-        changed = fitting_changes(fix["diff"], width - 4)
+        changed = fitting_changes(fix.diff, width - 4)
         most = max(1, min(extent.diff, room - len(said)))
         n_shown = most if len(changed) <= most else most - 1
         for kind, text in changed[:n_shown]:
@@ -275,7 +275,7 @@ def _told(fault: FaultView, reasons: Sequence[str], width: int, room: int) -> It
 
 def _strong(fault: FaultView) -> list[str]:
     """Return the reasons; the weakest is what differs from a passing call, or who executed it."""
-    if not fault.rows or fault.rows[0]["is_test"]:
+    if not fault.rows or fault.rows[0].is_test:
         return fault.reasons
     near = fault.nearest_call
     weakest = (near and contrast_of(near)) or counts_of(fault.rows[0])
@@ -301,31 +301,31 @@ def _table(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
     if fault.rows:
         yield Line(HEADER, HEAD)
     for row in fault.rows[: extent.rows]:
-        rank = rank_of(row) if row["tied"] > 1 else f"{rank_of(row)} "
-        start = f"{rank:>5} {percent(row['posterior']):>5}  {suspiciousness_of(row):>5}  "
-        badge = f" {name_of(row)}{' [test]' if row['is_test'] else ''}"
+        rank = rank_of(row) if row.tied > 1 else f"{rank_of(row)} "
+        start = f"{rank:>5} {percent(row.posterior):>5}  {suspiciousness_of(row):>5}  "
+        badge = f" {name_of(row)}{' [test]' if row.is_test else ''}"
         yield Line(f"{start}{_short(row, width - columns(start) - columns(badge))}{badge}")
     hidden = len(fault.rows) - extent.rows
     if hidden > 0:
         yield Line(f"      {count(hidden, 'more suspect')} in the report")
     for row in fault.rows[:N_WHY]:
-        if telling(row) or not row["is_test"]:
+        if telling(row) or not row.is_test:
             yield from _why(row, width)
     yield from _values(fault, width)
     for step in fault.steps[: extent.steps]:
         yield from _inspected(step, width)
     yield from (Line(f"  memory: {text}") for text in (*fault.remembered, *fault.loop[1:]))
-    yield Line(f"stopped: {one_line(fault.entry['stop_reason'])}")
+    yield Line(f"stopped: {one_line(fault.entry.stop_reason)}")
 
 
-def _why(row: Document, width: int) -> Iterator[Line]:
+def _why(row: RowEntry, width: int) -> Iterator[Line]:
     name = name_of(row)
     yield Line(f"why {_short(row, width - columns(f'why  {name}'))} {name}", HEAD)
     for evidence in telling(row)[:N_WHY]:
         first, *rest = wrap(said_of(evidence), width - WHY_INDENT, N_WRAPPED)
         yield Line(f"  {ratio_of(evidence):>6}  {first}")
         yield from (Line(f"{' ' * WHY_INDENT}{text}") for text in rest)
-    if not row["is_test"]:
+    if not row.is_test:
         yield Line(f"{' ' * WHY_INDENT}{counts_of(row)}")
 
 
@@ -335,7 +335,10 @@ def _values(fault: FaultView, width: int) -> Iterator[Line]:
     if near is None:
         return
     rows, head = value_rows(near), f"values of {name_of(fault.rows[0])}"
-    tests = [f"{end}: {bare_name(near[f'{end}_test'])}" for end in ("passing", "failing")]
+    tests = (
+        f"passing: {bare_name(near.passing_test)}",
+        f"failing: {bare_name(near.failing_test)}",
+    )
     names = min(width // 3, max(columns(head), *(columns(row[0]) + 4 for row in rows)))
     room = (width - names - 4) // 2
     first = min(room, max(columns(tests[0]), *(columns(row[1]) for row in rows)))
@@ -345,28 +348,28 @@ def _values(fault: FaultView, width: int) -> Iterator[Line]:
         mark = ">" if passing != failing else " "
         start = padded(f"  {mark} {name}", names)
         yield Line(f"{start}  {padded(passing, first)}  {failing}")
-    if near["n_more"]:
-        differ = "differs" if near["n_more"] == 1 else "differ"
-        yield Line(f"    {count(near['n_more'], 'more part')} {differ}")
+    if near.n_more:
+        differ = "differs" if near.n_more == 1 else "differ"
+        yield Line(f"    {count(near.n_more, 'more part')} {differ}")
 
 
-def _inspected(step: Document, width: int) -> Iterator[Line]:
-    moved = f"{percent(step['belief_before'])} to {percent(step['belief_after'])}"
-    head = f"inspected {place_of(step['target'])} by {one_line(step['kind'])}, {moved}"
+def _inspected(step: InspectionEntry, width: int) -> Iterator[Line]:
+    moved = f"{percent(step.belief_before)} to {percent(step.belief_after)}"
+    head = f"inspected {place_of(step.target)} by {one_line(step.kind)}, {moved}"
     first, *rest = wrap(f"{head}: {said_of(step)}", width - 2, N_WRAPPED)
     yield Line(first)
     yield from (Line(f"  {text}") for text in rest)
 
 
-def _ending(document: Document, extent: Extent, width: int) -> Iterator[Line]:
-    hidden = len(document["partial"]) - extent.notes
+def _ending(document: ResultDocument, extent: Extent, width: int) -> Iterator[Line]:
+    hidden = len(document.partial) - extent.notes
     more = f" ({count(hidden, 'more note')} in the report)" if hidden > 0 and extent.notes else ""
-    for note in document["partial"][: extent.notes]:
+    for note in document.partial[: extent.notes]:
         yield Line(f"Note: {one_line(note)}{more}", is_whole=True)
-    stages = document["session"]["seconds"].items()
+    stages = document.session.seconds.items()
     if stages and extent.rows:
         yield Line("time: " + ", ".join(f"{name} {seconds(spent)}" for name, spent in stages))
-    if llm := llm_words(document["llm"]):
+    if llm := llm_words(document.llm):
         yield from map(Line, wrap(f"language model: {llm}", width, N_WRAPPED))
 
 

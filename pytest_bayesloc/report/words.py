@@ -13,7 +13,26 @@ from urllib.parse import quote
 from pytest_bayesloc.domain.fixing import TAKE_BACK, UNDO
 from pytest_bayesloc.domain.location import DATA, MODULE
 from pytest_bayesloc.domain.texts import all_of, common_ends, count, listed
-from pytest_bayesloc.report.document import N_REACHED, Document
+from pytest_bayesloc.report.document import (
+    N_REACHED,
+    ChangedStateEntry,
+    ErrorEntry,
+    EvidenceEntry,
+    FailureEntry,
+    FaultEntry,
+    FixEntry,
+    FlakyEntry,
+    FrameEntry,
+    InspectionEntry,
+    LikelihoodsEntry,
+    LocationEntry,
+    NearestCallEntry,
+    RememberedCauseEntry,
+    ResultDocument,
+    RowEntry,
+    SpoiledTestEntry,
+    UsageEntry,
+)
 from pytest_bayesloc.report.text import columns, fit, one_line, percent, ratio, score
 
 #: File, first line and qualified name: they tell one place from another.
@@ -24,7 +43,7 @@ DiffLine: TypeAlias = tuple[str, str]
 ValueRow: TypeAlias = tuple[str, str, str]
 #: Tests that failed with the same error, but for what differs from run to run: the first one's
 #: error, how many they are, and each of them.
-FailureGroup: TypeAlias = tuple[str, str, tuple[Document, ...]]
+FailureGroup: TypeAlias = tuple[str, str, tuple[FailureEntry, ...]]
 
 GLYPHS = ("", "\N{LIGHT SHADE}", "\N{MEDIUM SHADE}", "\N{DARK SHADE}", "\N{FULL BLOCK}")
 LEAST_RATIO = 1.05  # of likelihoods, for a reason to be shown
@@ -47,109 +66,109 @@ _WORDS = {
 # -- places: a row, a target, the end of a call
 
 
-def key_of(location: Document) -> Key:
+def key_of(location: LocationEntry) -> Key:
     """Return what tells a place from another."""
-    return location["file"], location["start_line"], location["qualname"]
+    return location.file, location.start_line, location.qualname
 
 
-def where_of(location: Document) -> str:
+def where_of(location: LocationEntry) -> str:
     """Return ``calc.py:2``, of the first line; the anchor of that line as well."""
-    return one_line(f"{location['file']}:{location['start_line']}")
+    return one_line(f"{location.file}:{location.start_line}")
 
 
-def link_to(location: Document) -> str:
+def link_to(location: LocationEntry) -> str:
     """Return the fragment that leads to a place on the page."""
     return f"#{quote(where_of(location), safe='/:')}"
 
 
-def name_of(location: Document) -> str:
+def name_of(location: LocationEntry) -> str:
     """Return the qualified name of a place."""
-    return one_line(location["qualname"])
+    return one_line(location.qualname)
 
 
-def place_of(location: Document) -> str:
+def place_of(location: LocationEntry) -> str:
     """Return a place with its name."""
     return f"{where_of(location)} {name_of(location)}"
 
 
-def short_name(location: Document) -> str:
+def short_name(location: LocationEntry) -> str:
     """Return the name of a function or class; of the body of a module, that of its file."""
-    if location["qualname"] == DATA:
-        return PurePosixPath(one_line(location["file"])).name
-    if location["qualname"] != MODULE:
+    if location.qualname == DATA:
+        return PurePosixPath(one_line(location.file)).name
+    if location.qualname != MODULE:
         return name_of(location)
-    return f"module {PurePosixPath(one_line(location['file'])).stem}"
+    return f"module {PurePosixPath(one_line(location.file)).stem}"
 
 
-def way_of(row: Document) -> str:
+def way_of(row: RowEntry) -> str:
     """Return how a failing test reached a row, as ``test_total -> total -> add``.
 
-    Empty if no calls are known. Results of earlier versions hold none.
+    Empty if no calls are known.
     """
-    return ARROW.join(map(short_name, row.get("call_path", ())))
+    return ARROW.join(map(short_name, row.call_path))
 
 
 # -- rows of a ranking, and what speaks for and against them
 
 
-def rank_of(row: Document) -> str:
+def rank_of(row: RowEntry) -> str:
     """Return the rank of a row, with a mark if others share it."""
-    return f"{row['rank']}=" if row["tied"] > 1 else str(row["rank"])
+    return f"{row.rank}=" if row.tied > 1 else str(row.rank)
 
 
-def suspiciousness_of(row: Document) -> str:
+def suspiciousness_of(row: RowEntry) -> str:
     """Return the raw score of a row; a dash outside the spectrum."""
-    return score(row["suspiciousness"]) if row["counts"] else "-"
+    return score(row.suspiciousness) if row.counts else "-"
 
 
-def counts_of(row: Document) -> str:
+def counts_of(row: RowEntry) -> str:
     """Return how many tests executed a row."""
-    counts = row["counts"]
-    if row["qualname"] == DATA:
+    counts = row.counts
+    if row.qualname == DATA:
         return "not measured: the tests that read it are not known"
     if counts is None:
         return "not measured: test code, or code that did not run"
-    failing = count(counts["ef"] + counts["nf"], "failing test")
-    executed = f"executed by {counts['ef']} of {failing}"
-    if not counts["ep"] + counts["np"]:
+    failing = count(counts.ef + counts.nf, "failing test")
+    executed = f"executed by {counts.ef} of {failing}"
+    if not counts.ep + counts.np:
         return f"{executed}; no test passed"
-    passing = count(counts["ep"] + counts["np"], "passing test")
-    return f"{executed} and {counts['ep']} of {passing}"
+    passing = count(counts.ep + counts.np, "passing test")
+    return f"{executed} and {counts.ep} of {passing}"
 
 
-def telling(row: Document) -> list[Document]:
+def telling(row: RowEntry) -> list[EvidenceEntry]:
     """Return the evidence that moves the belief in a row: what says nothing is not shown."""
-    pairs = ((e, sorted((e["p_if_faulty"], e["p_if_clean"]))) for e in row["evidence"])
+    pairs = ((e, sorted((e.p_if_faulty, e.p_if_clean))) for e in row.evidence)
     return [e for e, (least, most) in pairs if most > LEAST_RATIO * least]
 
 
-def kinds_of(row: Document) -> tuple[str, ...]:
+def kinds_of(row: RowEntry) -> tuple[str, ...]:
     """Return the sources of the evidence on a row, each once."""
-    return tuple(dict.fromkeys(one_line(e["source"]).replace(" ", "-") for e in telling(row)))
+    return tuple(dict.fromkeys(one_line(e.source).replace(" ", "-") for e in telling(row)))
 
 
-def reason_of(row: Document) -> str:
+def reason_of(row: RowEntry) -> str:
     """Return the strongest evidence against a row, else which tests executed it."""
     against = (said_of(e) for e in telling(row) if verdict_of(e) == "incriminates")
     return next(against, counts_of(row))
 
 
-def verdict_of(likelihoods: Document) -> str:
+def verdict_of(likelihoods: LikelihoodsEntry) -> str:
     """Return ``incriminates``, ``exonerates`` or ``says nothing``."""
-    faulty, clean = likelihoods["p_if_faulty"], likelihoods["p_if_clean"]
+    faulty, clean = likelihoods.p_if_faulty, likelihoods.p_if_clean
     if faulty == clean:
         return "says nothing"
     return "incriminates" if faulty > clean else "exonerates"
 
 
-def ratio_of(likelihoods: Document) -> str:
+def ratio_of(likelihoods: LikelihoodsEntry) -> str:
     """Return the weight of a piece of evidence."""
-    return ratio(likelihoods["p_if_faulty"], likelihoods["p_if_clean"])
+    return ratio(likelihoods.p_if_faulty, likelihoods.p_if_clean)
 
 
-def said_of(evidence: Document) -> str:
+def said_of(evidence: EvidenceEntry | InspectionEntry) -> str:
     """Return evidence or an inspection in its own words, else in those of its outcome."""
-    return one_line(evidence["why"]) or words_of(evidence["outcome"])
+    return one_line(evidence.why) or words_of(evidence.outcome)
 
 
 def words_of(constant: str) -> str:
@@ -172,27 +191,27 @@ def bare_name(node_id: str) -> str:
     return one_line(node_id.rpartition("::")[2])
 
 
-def value_rows(nearest: Document) -> list[ValueRow]:
+def value_rows(nearest: NearestCallEntry) -> list[ValueRow]:
     """Return the arguments and results of a passing and of a failing call side by side."""
     return [
-        (one_line(path), *_around(one_line(seen["passing"]), one_line(seen["failing"])))
-        for path, seen in nearest["values"].items()
+        (one_line(path), *_around(one_line(seen.passing), one_line(seen.failing)))
+        for path, seen in nearest.values.items()
     ]
 
 
-def shown_values(nearest: Document) -> list[ValueRow]:
+def shown_values(nearest: NearestCallEntry) -> list[ValueRow]:
     """Return the rows for the answer, those that differ first."""
     return sorted(value_rows(nearest), key=lambda row: row[1] == row[2])[:N_VALUES]
 
 
-def contrast_of(nearest: Document) -> str:
+def contrast_of(nearest: NearestCallEntry) -> str:
     """Return the one part of the arguments that differs, in a sentence; empty if several do."""
     differing = (row for row in value_rows(nearest) if row[1] != row[2])
     own = [row for row in differing if re.split(r"[.[]", row[0])[0] != RESULT]
-    if len(own) != 1 or nearest["n_more"]:
+    if len(own) != 1 or nearest.n_more:
         return ""
     name, passing, failing = own[0]
-    test = bare_name(nearest["passing_test"])
+    test = bare_name(nearest.passing_test)
     return f"{name} is `{failing}`, and `{passing}` in {test}, which passes"
 
 
@@ -210,12 +229,12 @@ def _around(passing: str, failing: str) -> tuple[str, str]:
 # -- failures
 
 
-def failure_groups(fault: Document) -> tuple[FailureGroup, ...]:
+def failure_groups(fault: FaultEntry) -> tuple[FailureGroup, ...]:
     """Return the failing tests of a fault, the most frequent error first."""
-    groups: dict[str, list[Document]] = {}
-    for failure in fault["failures"]:
-        first = failure["masked"].strip().partition("\n")[0]
-        groups.setdefault(f"{failure['type']}: {first}", []).append(failure)
+    groups: dict[str, list[FailureEntry]] = {}
+    for failure in fault.failures:
+        first = failure.masked.strip().partition("\n")[0]
+        groups.setdefault(f"{failure.type}: {first}", []).append(failure)
     ordered = sorted(groups.values(), key=lambda failures: -len(failures))
     return tuple(
         (headline(failures[0]), count(len(failures), "test"), tuple(failures))
@@ -223,52 +242,52 @@ def failure_groups(fault: Document) -> tuple[FailureGroup, ...]:
     )
 
 
-def headline(error: Document) -> str:
+def headline(error: ErrorEntry | FailureEntry) -> str:
     """Return the type and the first line of the message of an error or a failure."""
-    first = next((line for line in error["message"].splitlines() if line.strip()), "")
-    return ": ".join(part for part in (one_line(error["type"]), one_line(first)) if part)
+    first = next((line for line in error.message.splitlines() if line.strip()), "")
+    return ": ".join(part for part in (one_line(error.type), one_line(first)) if part)
 
 
-def spoiled_words(spoiled: Document) -> str:
+def spoiled_words(spoiled: SpoiledTestEntry) -> str:
     """Return which earlier tests make a test fail, and by which state that they leave."""
-    earlier = [node_id.rpartition("::")[2] for node_id in spoiled["after"]]
+    earlier = [node_id.rpartition("::")[2] for node_id in spoiled.after]
     matter, changes = ("matters", "it changes") if len(earlier) == 1 else ("matter", "they change")
-    needed = f"{len(earlier)} of {count(spoiled['n_earlier'], 'earlier test')} {matter}"
-    if spoiled["n_earlier"] == 1:
+    needed = f"{len(earlier)} of {count(spoiled.n_earlier, 'earlier test')} {matter}"
+    if spoiled.n_earlier == 1:
         needed = "the only earlier test"
-    elif not spoiled["is_smallest"]:
+    elif not spoiled.is_smallest:
         needed = f"at most {needed}: time was up before fewer were tried"
-    text = f"{bare_name(spoiled['test'])} passes alone and fails after {listed(earlier)} ({needed})"
-    if spoiled["state"]:
-        text += f": {changes} {', '.join(map(_changed_words, spoiled['state']))}"
-        n_unnamed = spoiled["n_changed"] - len(spoiled["state"])
+    text = f"{bare_name(spoiled.test)} passes alone and fails after {listed(earlier)} ({needed})"
+    if spoiled.state:
+        text += f": {changes} {', '.join(map(_changed_words, spoiled.state))}"
+        n_unnamed = spoiled.n_changed - len(spoiled.state)
         text += f" and {count(n_unnamed, 'more variable')}" if n_unnamed > 0 else ""
     return one_line(text)
 
 
-def flaky_words(flaky: Document) -> str:
+def flaky_words(flaky: FlakyEntry) -> str:
     """Return how often a test that is known to be flaky failed, and on which code."""
-    n, low, high = flaky["n_outcomes"], percent(flaky["low"]), percent(flaky["high"])
-    failed = f"failed {flaky['n_failed']} of {n} times"
+    n, low, high = flaky.n_outcomes, percent(flaky.low), percent(flaky.high)
+    failed = f"failed {flaky.n_failed} of {n} times"
     rate = f"(likely {low.removesuffix(' %')} to {high} of the time)"
     if n == 1:
         failed, rate = "failed in its only run", ""
-    text = f"{bare_name(flaky['test'])} is known to be flaky"
-    if flaky["is_same_code"]:
+    text = f"{bare_name(flaky.test)} is known to be flaky"
+    if flaky.is_same_code:
         text += f": {failed} on this code {rate}".rstrip()
-        text += ", and passed when run again" if flaky["passed_again"] else ""
+        text += ", and passed when run again" if flaky.passed_again else ""
     else:
-        text += f" since {flaky['since'][:10]}, but its code has changed since then"
-        text += f": it {failed} before {rate}" if n > flaky["n_failed"] else ""
-    return text + (f", with {one_line(flaky['environment'])}" if flaky["environment"] else "")
+        text += f" since {flaky.since[:10]}, but its code has changed since then"
+        text += f": it {failed} before {rate}" if n > flaky.n_failed else ""
+    return text + (f", with {one_line(flaky.environment)}" if flaky.environment else "")
 
 
-def all_flaky_words(document: Document) -> str:
+def all_flaky_words(document: ResultDocument) -> str:
     """Return that all failures of a run are of tests known to be flaky; empty if not so."""
-    n, flaky = document["session"]["n_failed"], document["memory"].get("flaky", [])
-    if not flaky or len({entry["test"] for entry in flaky}) < n:
+    n, flaky = document.session.n_failed, document.memory.flaky
+    if not flaky or len({entry.test for entry in flaky}) < n:
         return ""
-    n_changed = sum(not entry["is_same_code"] for entry in flaky)
+    n_changed = sum(not entry.is_same_code for entry in flaky)
     if n == 1:
         changed = ", but its code has changed since then" if n_changed else ""
         return f"the only failure is of a test known to be flaky{changed}"
@@ -277,41 +296,38 @@ def all_flaky_words(document: Document) -> str:
     return f"{all_of(n, 'failure')} are of tests known to be flaky{changed}"
 
 
-def remembered_cause_words(remembered: Document) -> str:
+def remembered_cause_words(remembered: RememberedCauseEntry) -> str:
     """Return the cause that an earlier run found."""
-    return f"Cause found on {remembered['found_at'][:10]}: {one_line(remembered['cause']['text'])}"
+    return f"Cause found on {remembered.found_at[:10]}: {one_line(remembered.cause.text)}"
 
 
-def _changed_words(changed: Document) -> str:
-    writers = [
-        f"{writer['file']}:{writer['line']} {writer['qualname']}" for writer in changed["writers"]
-    ]
-    return f"{changed['name']} (in {listed(writers)})" if writers else str(changed["name"])
+def _changed_words(changed: ChangedStateEntry) -> str:
+    writers = [f"{writer.file}:{writer.line} {writer.qualname}" for writer in changed.writers]
+    return f"{changed.name} (in {listed(writers)})" if writers else changed.name
 
 
-def reached(failure: Document, rows: Sequence[Document]) -> list[tuple[str, bool]]:
+def reached(failure: FailureEntry, rows: Sequence[RowEntry]) -> list[tuple[str, bool]]:
     """Return the likeliest places, each with whether the test executed it."""
-    return [(name_of(row), i in failure["executed"]) for i, row in enumerate(rows[:N_REACHED])]
+    return [(name_of(row), i in failure.executed) for i, row in enumerate(rows[:N_REACHED])]
 
 
-def tracebacks(failure: Document) -> Iterator[tuple[str, Iterator[tuple[str, str]]]]:
+def tracebacks(failure: FailureEntry) -> Iterator[tuple[str, Iterator[tuple[str, str]]]]:
     """Yield a heading and frames, of the last exception first, then of those behind it.
 
     A frame is where it is, and a name; for foreign frames that were left out it is an empty text,
     and how many.
     """
-    for i, frames in enumerate([failure["frames"], *failure["causes"]]):
+    for i, frames in enumerate([failure.frames, *failure.causes]):
         if frames:
             heading = "raised while handling, or because of, this" if i else ""
             yield heading, _frames(frames)
 
 
-def _frames(frames: Sequence[Document]) -> Iterator[tuple[str, str]]:
-    for in_app, run in groupby(frames, key=lambda frame: frame["in_app"]):
+def _frames(frames: Sequence[FrameEntry]) -> Iterator[tuple[str, str]]:
+    for in_app, run in groupby(frames, key=lambda frame: frame.in_app):
         if in_app:
             yield from (
-                (one_line(f"{frame['file']}:{frame['line']}"), one_line(frame["name"]))
-                for frame in run
+                (one_line(f"{frame.file}:{frame.line}"), one_line(frame.name)) for frame in run
             )
         else:
             yield "", f"{count(len(list(run)), 'frame')} outside of the project"
@@ -320,41 +336,41 @@ def _frames(frames: Sequence[Document]) -> Iterator[tuple[str, str]]:
 # -- fixes
 
 
-def next_step(fix: Document) -> str:
+def next_step(fix: FixEntry) -> str:
     """Return how to have a change; empty where there is no patch of it, or it is applied."""
-    patch = fix["patch_file"]
-    return f"git apply {one_line(patch)}" if patch and not fix["applied"] else ""
+    patch = fix.patch_file
+    return f"git apply {one_line(patch)}" if patch and not fix.applied else ""
 
 
-def caution(fix: Document) -> str:
+def caution(fix: FixEntry) -> str:
     """Return what a change may be that was not searched for but come across."""
-    if not fix["diff"]:
+    if not fix.diff:
         return ""
-    return LOSES if fix["tool"] == TAKE_BACK else TREATS
+    return LOSES if fix.tool == TAKE_BACK else TREATS
 
 
-def summary_of(fix: Document) -> str:
+def summary_of(fix: FixEntry) -> str:
     """Return what a change was checked against, in a sentence."""
-    doubt = f", probably wrong ({fix['doubt']})" if fix["doubt"] else ""
-    if fix["stage"] == "inspection" and fix["words"].startswith(UNDO):
-        some, every = len(fix["checked"]), count(fix["n_failing"], "failing test")
-        what = f"{some} of {every}" if fix["n_failing"] > 1 else "the failing test"
-        return f"{one_line(fix['words'])} makes {what} pass"
-    if fix["stage"] == "inspection":
-        name, n = short_name(fix["target"]), len(fix["checked"])
-        how = f"undo the change of {name}" if fix["tool"] == TAKE_BACK else f"this edit of {name}"
+    doubt = f", probably wrong ({fix.doubt})" if fix.doubt else ""
+    if fix.stage == "inspection" and fix.words.startswith(UNDO):
+        some, every = len(fix.checked), count(fix.n_failing, "failing test")
+        what = f"{some} of {every}" if fix.n_failing > 1 else "the failing test"
+        return f"{one_line(fix.words)} makes {what} pass"
+    if fix.stage == "inspection":
+        name, n = short_name(fix.target), len(fix.checked)
+        how = f"undo the change of {name}" if fix.tool == TAKE_BACK else f"this edit of {name}"
         return f"possible fix, not applied{doubt}: {how}; {_pass(n, 'test')} with it"
-    words, tool = one_line(fix["words"]), one_line(fix["tool"])
+    words, tool = one_line(fix.words), one_line(fix.tool)
     if not words.startswith(tool.replace("-", " ")):
         words += f" ({tool})"
-    if not fix["verified"]:
-        what = "possible fix, not checked since it changes a test" if fix["diff"] else "hint"
+    if not fix.verified:
+        what = "possible fix, not checked since it changes a test" if fix.diff else "hint"
         return f"{what}: {words}"
-    done = "applied fix" if fix["applied"] else "possible fix, not applied"
+    done = "applied fix" if fix.applied else "possible fix, not applied"
     others = "no other test runs it"
-    if fix["n_passing"]:
-        others = _pass(fix["n_passing"], "other test", "still ")
-    return f"{done}{doubt}: {words}; {_pass(fix['n_failing'], 'failing test')} with it, {others}"
+    if fix.n_passing:
+        others = _pass(fix.n_passing, "other test", "still ")
+    return f"{done}{doubt}: {words}; {_pass(fix.n_failing, 'failing test')} with it, {others}"
 
 
 def _pass(n: int, noun: str, still: str = "") -> str:
@@ -410,15 +426,15 @@ def diff_lines(patch: str) -> Iterator[DiffLine]:
 # -- the run
 
 
-def llm_words(used: Document) -> str:
+def llm_words(used: UsageEntry) -> str:
     """Return the use of a language model in words; empty if none was asked."""
-    if not used["model"]:
+    if not used.model:
         return ""
-    uses = ", ".join(f"{one_line(use)} ({n})" for use, n in sorted(used["uses"].items()))
-    cost = "cost unknown" if used["cost"] is None else f"cost {used['cost']:.4f}"
-    kept = f", {count(used['replayed'], 'answer')} kept before" if used["replayed"] else ""
-    where = f" at {one_line(used['endpoint'])}" if used["endpoint"] else ""
+    uses = ", ".join(f"{one_line(use)} ({n})" for use, n in sorted(used.uses.items()))
+    cost = "cost unknown" if used.cost is None else f"cost {used.cost:.4f}"
+    kept = f", {count(used.replayed, 'answer')} kept before" if used.replayed else ""
+    where = f" at {one_line(used.endpoint)}" if used.endpoint else ""
     return (
-        f"{count(used['calls'], 'call')}, {used['tokens']:,} tokens, {cost}{kept}; "
-        f"helped with: {uses or 'nothing'}; {one_line(used['model'])}{where}"
+        f"{count(used.calls, 'call')}, {used.tokens:,} tokens, {cost}{kept}; "
+        f"helped with: {uses or 'nothing'}; {one_line(used.model)}{where}"
     )

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import convert
+from msgspec.structs import replace
 
+from pytest_bayesloc.report.document import ResultDocument
 from pytest_bayesloc.report.html import render
 from tests.e2e.browser import HEIGHT, MIDDLE, NARROW, WIDE, chromium, opened
 from tests.integration.conftest import Project
@@ -137,9 +140,8 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def document(report: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(report.with_suffix(".json").read_text("utf-8"))
-    return found
+def document(report: Path) -> ResultDocument:
+    return convert(json.loads(report.with_suffix(".json").read_text("utf-8")), ResultDocument)
 
 
 # -- five questions, each answered within two clicks
@@ -335,11 +337,11 @@ def test_nothing_is_asked_of_the_network(browser: Browser, report: Path) -> None
 
 
 def test_hostile_text_is_shown_and_never_run(
-    browser: Browser, document: dict[str, Any], tmp_path: Path
+    browser: Browser, document: ResultDocument, tmp_path: Path
 ) -> None:
     file = tmp_path / "evil.html"
     spoilt = poisoned(document)
-    spoilt["faults"] = spoilt["faults"] * 12
+    spoilt.faults *= 12
     text = render(spoilt, lambda _: f"{EVIL}\n" * 40, f"{EVIL}\n" * 10)
     file.write_text(text, encoding="utf-8")
 
@@ -355,12 +357,12 @@ def test_hostile_text_is_shown_and_never_run(
 
 
 def test_a_packed_part_is_opened_by_a_link(
-    browser: Browser, document: dict[str, Any], tmp_path: Path
+    browser: Browser, document: ResultDocument, tmp_path: Path
 ) -> None:
-    fault = document["faults"][0]
-    many = {**fault, "failing_tests": [f"test_shop.py::test_{i}" for i in range(5_000)]}
+    tests = [f"test_shop.py::test_{i}" for i in range(5_000)]
+    many = replace(document.faults[0], failing_tests=tests)
     file = tmp_path / "many.html"
-    file.write_text(render({**document, "faults": [many] * 50}, lambda _: None), encoding="utf-8")
+    file.write_text(render(replace(document, faults=[many] * 50), lambda _: None), encoding="utf-8")
     assert "data-packed" in file.read_text("utf-8")
 
     with opened(browser, file, anchor="#fault-47-row-1") as found:

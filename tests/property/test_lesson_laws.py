@@ -9,7 +9,6 @@ from functools import partial
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import to_builtins
 
 from pytest_bayesloc.domain.advice import Advice, Remembered
 from pytest_bayesloc.domain.bug import (
@@ -158,10 +157,7 @@ def lines_of(ledger: Ledger, step: Step, number: int) -> list[str] | None:
     adviser = Adviser(ledger, "w")
     advice = adviser.advise(replace(event, message=""), symptom, "in the code")
     remembered = Remembered(advice=(advice,), world=adviser.world([symptom]))
-    lines = [
-        line.text.strip()
-        for line in advice_lines(to_builtins(memory_entry(remembered)), in_full=True)
-    ]
+    lines = [line.text.strip() for line in advice_lines(memory_entry(remembered), in_full=True)]
     check_opinion(lines, advice, symptom)
     return [text.partition(": ")[2] for text in lines if text.startswith(TAUGHT)]
 

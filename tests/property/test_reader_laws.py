@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pytest_bayesloc.__main__ import merged
+from pytest_bayesloc.__main__ import merged, read_result
 from pytest_bayesloc.domain.errors import BayeslocError, LostError, ShardError, StoreError
 from pytest_bayesloc.domain.own_files import is_trusted
 from pytest_bayesloc.fixes.apply import Journal
@@ -197,7 +197,8 @@ def test_record_that_is_cut_is_refused(samples: Samples, cut: tuple[int, str]) -
 def test_result_is_merged_and_drawn_or_refused(samples: Samples, edits: list[Edit]) -> None:
     document = json.loads(json.dumps(edited(samples.result, edits)))
 
-    refuses(lambda: merged([("a", document), ("b", samples.result)]), ValueError)
+    known = read_result("b", samples.result)
+    refuses(lambda: merged([("a", read_result("a", document)), ("b", known)]), ValueError)
 
 
 # -- exports

@@ -12,11 +12,10 @@ from pytest_bayesloc.report.text import visible
 from tests.unit.report.surfaces import HOSTILE, hostile
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.report.document import ReadSource
+    from pytest_bayesloc.report.document import ReadSource, ResultDocument
 
 Options = pytest.importorskip("cmarkgfm.cmark", reason="pip install cmarkgfm").Options
 cmarkgfm = pytest.importorskip("cmarkgfm", reason="pip install cmarkgfm")
-Document = dict[str, Any]
 J = "\N{WORD JOINER}"
 OWN = {"h3", "h4", "p", "strong", "code", "blockquote", "table", "thead", "tbody", "tr", "th", "td"}
 OWN |= {"details", "summary", "ul", "li", "pre", "em"}
@@ -48,7 +47,7 @@ class Page(HTMLParser):
             self.outside += data
 
 
-def test_page_is_made_of_our_own_tags(document: Document, read_source: ReadSource) -> None:
+def test_page_is_made_of_our_own_tags(document: ResultDocument, read_source: ReadSource) -> None:
     shown = Page(render(document, read_source))
 
     assert set(shown.tags) <= OWN
@@ -58,7 +57,7 @@ def test_page_is_made_of_our_own_tags(document: Document, read_source: ReadSourc
 
 
 def test_hostile_text_changes_nothing_of_the_page(
-    document: Document, read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
     shown = Page(render(hostile(document), read_source))
 
@@ -69,7 +68,7 @@ def test_hostile_text_changes_nothing_of_the_page(
 
 
 def test_hostile_text_mentions_and_refers_to_nobody(
-    document: Document, read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
     outside = Page(render(hostile(document), read_source)).outside
 

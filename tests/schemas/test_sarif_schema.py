@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
@@ -13,7 +13,8 @@ from pytest_bayesloc.report.ci import SCHEMA, Checkout, to_sarif
 from pytest_bayesloc.report.encoding import dumps
 from tests.unit.report.surfaces import HERE, hostile, many, with_file
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from pytest_bayesloc.report.document import ResultDocument
 
 
 @pytest.fixture(scope="module")
@@ -31,35 +32,41 @@ def check(text: str, schema: dict[str, Any]) -> None:
     ).validate(json.loads(text))
 
 
-def test_log_conforms(document: Document, schema: dict[str, Any]) -> None:
+def test_log_conforms(document: ResultDocument, schema: dict[str, Any]) -> None:
     check(dumps(to_sarif(document, HERE, "1.0")), schema)
 
 
 @pytest.mark.parametrize(
     "file", ["a b.py", "50%,ü:x.py", "raw\udcff.py", "lone\ud800.py", "/usr/x.py", "../../x.py"]
 )
-def test_log_of_any_file_conforms(document: Document, schema: dict[str, Any], file: str) -> None:
+def test_log_of_any_file_conforms(
+    document: ResultDocument, schema: dict[str, Any], file: str
+) -> None:
     checkout = Checkout(root="/srv/shop", rootdir="/srv/shop/api")
 
     check(dumps(to_sarif(with_file(document, file), checkout, "1.0")), schema)
 
 
-def test_log_of_hostile_text_conforms(document: Document, schema: dict[str, Any]) -> None:
+def test_log_of_hostile_text_conforms(document: ResultDocument, schema: dict[str, Any]) -> None:
     check(dumps(to_sarif(hostile(document), HERE, "1.0")), schema)
 
 
-def test_log_of_thousands_of_failures_conforms(document: Document, schema: dict[str, Any]) -> None:
+def test_log_of_thousands_of_failures_conforms(
+    document: ResultDocument, schema: dict[str, Any]
+) -> None:
     check(dumps(to_sarif(many(document, 50, 100), HERE, "1.0")), schema)
 
 
-def test_log_without_suspects_conforms(document: Document, schema: dict[str, Any]) -> None:
-    for fault in document["faults"]:
-        fault["ranking"] = []
+def test_log_without_suspects_conforms(document: ResultDocument, schema: dict[str, Any]) -> None:
+    for fault in document.faults:
+        fault.ranking = []
 
     check(dumps(to_sarif(document, HERE, "1.0")), schema)
 
 
-def test_log_that_does_not_conform_is_refused(document: Document, schema: dict[str, Any]) -> None:
+def test_log_that_does_not_conform_is_refused(
+    document: ResultDocument, schema: dict[str, Any]
+) -> None:
     text = dumps(to_sarif(document, HERE, "1.0")).replace('"startLine": 2', '"startLine": 0')
 
     with pytest.raises(jsonschema.ValidationError, match="0 is less than the minimum"):

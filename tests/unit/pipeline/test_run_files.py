@@ -5,14 +5,23 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.pipeline.run_files import LastRun
 
+if TYPE_CHECKING:
+    from pytest_bayesloc.report.document import ResultDocument
+
 ROOT = Path(os.path.realpath("/srv/shop"))
+
+
+def failed(test: str) -> ResultDocument:
+    """The part of a result that is read here."""
+    return cast("ResultDocument", SimpleNamespace(faults=[SimpleNamespace(failing_tests=[test])]))
 
 
 def last_run(**forged: Any) -> LastRun:  # noqa: ANN401 - of any field
@@ -20,7 +29,7 @@ def last_run(**forged: Any) -> LastRun:  # noqa: ANN401 - of any field
         "schema": "bayesloc-last/1",
         "made_at": "2026-11-22T10:00:00+00:00",
         "rootdir": str(ROOT),
-        "document": {"faults": [{"failing_tests": ["tests/test_a.py::test_a"]}]},
+        "document": failed("tests/test_a.py::test_a"),
         "flags": ["-B", "-X", "dev", "-Werror::DeprecationWarning", "-OO"],
         "path": ["", str(ROOT / "src"), *sys.path, sys.prefix],
         "arguments": [
@@ -64,7 +73,7 @@ def test_command_of_a_run_of_the_project_is_run_again() -> None:
         {"arguments": ["-p", "--basetemp=/home/me"]},
         {"arguments": ["/elsewhere/test_evil.py"]},
         {"passing": {"a.py f": ["../other/test_evil.py::test"]}},
-        {"document": {"faults": [{"failing_tests": ["/elsewhere/test_evil.py::test"]}]}},
+        {"document": failed("/elsewhere/test_evil.py::test")},
     ],
     ids=str,
 )

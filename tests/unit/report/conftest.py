@@ -31,7 +31,7 @@ from pytest_bayesloc.domain.result import (
     SpoiledTest,
 )
 from pytest_bayesloc.domain.spectrum import Counts
-from pytest_bayesloc.report.document import SessionEntry
+from pytest_bayesloc.report.document import ResultDocument, SessionEntry
 from pytest_bayesloc.report.encoding import Result, encode
 from pytest_bayesloc.report.memory import memory_entry
 
@@ -304,7 +304,7 @@ def result() -> Result:
 
 
 @pytest.fixture
-def document(result: Result) -> dict[str, object]:
+def document(result: Result) -> ResultDocument:
     return encode(result)
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import ast
 import re
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from msgspec import convert, to_builtins
+from msgspec.structs import replace
 
 from pytest_bayesloc.causes.awaits import never_awaited
 from pytest_bayesloc.causes.conditions import IMPORT_OFFSETS, OFFSETS, Decided, told
@@ -47,7 +50,8 @@ from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.invariants import summary
 from pytest_bayesloc.ranking.evidence.swallowed import caught_words, raised_words
 from pytest_bayesloc.ranking.groups import change_evidence
-from pytest_bayesloc.report.encoding import encode, undo_words
+from pytest_bayesloc.report.document import CauseEntry, LineEntry, ResultDocument, UsageEntry
+from pytest_bayesloc.report.encoding import encode, entry_of, undo_words
 from pytest_bayesloc.report.memory import brief_lines
 from pytest_bayesloc.report.terminal import answer
 from pytest_bayesloc.report.text import percent, ratio, seconds
@@ -86,7 +90,11 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("sentences.txt")
 WIDTHS = (60, 80, 200)
 N = (0, 1, 2, 51)
-Document = dict[str, Any]
+
+
+def part(**fields: Any) -> Any:  # noqa: ANN401 - it stands for a part of a result
+    """A part of a result that has these ``fields`` alone."""
+    return SimpleNamespace(**fields)
 
 
 def long(name: str) -> str:
@@ -114,23 +122,21 @@ def executed() -> Iterator[str]:
     for ef, nf, ep, np in (
         (0, 1, 0, 0), (1, 0, 0, 0), (1, 0, 0, 1), (1, 0, 1, 0), (1, 1, 1, 1), (2, 49, 0, 51),
     ):  # fmt: skip
-        yield counts_of({"qualname": "add", "counts": {"ef": ef, "nf": nf, "ep": ep, "np": np}})
-    yield counts_of({"qualname": "add", "counts": None})
-    yield counts_of({"qualname": "<data>", "counts": None})
+        yield counts_of(part(qualname="add", counts=part(ef=ef, nf=nf, ep=ep, np=np)))
+    yield counts_of(part(qualname="add", counts=None))
+    yield counts_of(part(qualname="<data>", counts=None))
 
 
 def lines_to_look_at() -> Iterator[str]:
-    row = {"file": "calc.py", "start_line": 1, "end_line": 99, "is_test": False}
-    fault: Document = {"error": {"file": "", "line": 0}, "failures": []}
+    where = {"file": "calc.py", "start_line": 1, "end_line": 99, "qualname": "add"}
+    row, of = partial(part, **where, is_test=False), partial(part, breaking_changes=[], failures=[])
+    nowhere, frame = part(file="", line=0), part(file="calc.py", line=2)
     for n in N:
-        lines = [{"line": i, "suspiciousness": 0.5} for i in range(1, n + 1)]
-        yield hot_line({**row, "lines": lines}, fault)[1]
-    raised = {"error": {"file": "calc.py", "line": 2}}
-    yield hot_line({**row, "lines": []}, raised)[1]
-    frames = [{"file": "calc.py", "line": 2}]
-    yield hot_line(
-        {**row, "lines": [], "is_test": True}, {**fault, "failures": [{"frames": frames}]}
-    )[1]
+        lines = [part(line=i, suspiciousness=0.5) for i in range(1, n + 1)]
+        yield hot_line(row(lines=lines), of(error=nowhere))[1]
+    yield hot_line(row(lines=[]), of(error=frame))[1]
+    failed = of(error=nowhere, failures=[part(frames=[frame])])
+    yield hot_line(row(lines=[], is_test=True), failed)[1]
 
 
 def views() -> Iterator[str]:
@@ -138,41 +144,41 @@ def views() -> Iterator[str]:
         *(fault(test_share=0.3, failing_tests=["t"] * n) for n in N[1:]),
         *(fault(flaky=["t"] * n, failing_tests=["t"] * n) for n in N[1:]),
         *(fault(changed_data=[f"{i}.json" for i in range(n)]) for n in N[1:]),
-        *(fault(ranking=[{"posterior": p} for p in shares]) for shares in (
+        *(fault(ranking=[part(posterior=p) for p in shares]) for shares in (
             [0.95], [0.85, 0.1], [0.5, 0.4], [0.01] * 51,
         )),
     ):  # fmt: skip
         is_flaky = view.origin if view.is_flaky else ""
         yield view.or_test or is_flaky or view.changed_data or view.confidence
-    yield from (fault(error={"origin": o, "kind": "logic"}).origin for o in (
+    yield from (fault(error=part(origin=o, kind="logic")).origin for o in (
         "code", "test", "fixture", "data", "file", "collection",
     ))  # fmt: skip
     yield from (
-        fault(error={"kind": k}).kind for k in ("validation", "runtime", "logic", "timeout")
+        fault(error=part(kind=k)).kind for k in ("validation", "runtime", "logic", "timeout")
     )
 
 
 def fault(**more: object) -> FaultView:
     entry = {
         "failing_tests": ["t", "u"], "flaky": [], "spoiled": [], "changed_data": [],
-        "test_share": 0.0, "ranking": [], "error": {"origin": "code", "kind": "logic"},
+        "test_share": 0.0, "ranking": [], "error": part(origin="code", kind="logic"),
     }  # fmt: skip
-    session = {"threshold": 0.9, "model": "single-fault"}
+    document = part(session=part(threshold=0.9, model="single-fault"))
     return FaultView(
-        number=1, entry=entry | more, document={"session": session}, read_source=lambda _: None
+        number=1, entry=part(**entry | more), document=document, read_source=lambda _: None
     )
 
 
 def differences() -> Iterator[str]:
     for name in NAMES:
-        values = {name: {"passing": "0", "failing": "3"}}
-        yield contrast_of({"values": values, "n_more": 0, "passing_test": f"t.py::test_{name}"})
+        values = {name: part(passing="0", failing="3")}
+        yield contrast_of(part(values=values, n_more=0, passing_test=f"t.py::test_{name}"))
 
 
 def frames_left_out() -> Iterator[str]:
     for n in N[1:]:
-        frames = [{"in_app": False, "file": "json.py", "line": 1, "name": "loads"}] * n
-        for _, shown in tracebacks({"frames": frames, "causes": []}):
+        frames = [part(in_app=False, file="json.py", line=1, name="loads")] * n
+        for _, shown in tracebacks(part(frames=frames, causes=[])):
             yield from (text for _, text in shown)
 
 
@@ -180,15 +186,15 @@ def spoiled_tests() -> Iterator[str]:
     for n, n_earlier, n_state, n_changed, is_smallest in (
         (1, 1, 0, 0, True), (1, 51, 1, 1, True), (2, 51, 1, 2, True), (51, 51, 2, 51, False),
     ):  # fmt: skip
-        writers = [{"file": "calc.py", "line": i, "qualname": "add"} for i in range(1, n)]
-        yield spoiled_words({
-            "test": "t.py::test_add",
-            "after": [f"t.py::test_{i}" for i in range(n)],
-            "n_earlier": n_earlier,
-            "is_smallest": is_smallest,
-            "state": [{"name": f"calc.T{i}", "writers": writers[:3]} for i in range(n_state)],
-            "n_changed": n_changed,
-        })  # fmt: skip
+        writers = [part(file="calc.py", line=i, qualname="add") for i in range(1, n)]
+        yield spoiled_words(part(
+            test="t.py::test_add",
+            after=[f"t.py::test_{i}" for i in range(n)],
+            n_earlier=n_earlier,
+            is_smallest=is_smallest,
+            state=[part(name=f"calc.T{i}", writers=writers[:3]) for i in range(n_state)],
+            n_changed=n_changed,
+        ))  # fmt: skip
 
 
 def flaky_tests() -> Iterator[str]:
@@ -200,16 +206,16 @@ def flaky_tests() -> Iterator[str]:
     for n in N[1:]:
         for n_changed in {0, 1, n}:
             known = [flaky(test=f"{i}", is_same_code=i >= n_changed) for i in range(n)]
-            yield all_flaky_words({"session": {"n_failed": n}, "memory": {"flaky": known}})
+            yield all_flaky_words(part(session=part(n_failed=n), memory=part(flaky=known)))
 
 
 def models() -> Iterator[str]:
     for n in N:
         uses = {"ranking": n, "summary": 1} if n else {}
-        yield llm_words({
-            "model": "small", "endpoint": "http://localhost" * bool(n), "calls": n, "replayed": n,
-            "tokens": 1000 * n, "cost": 0.01 * n if n else None, "uses": uses,
-        })  # fmt: skip
+        yield llm_words(part(
+            model="small", endpoint="http://localhost" * bool(n), calls=n, replayed=n,
+            tokens=1000 * n, cost=0.01 * n if n else None, uses=uses,
+        ))  # fmt: skip
 
 
 # -- fixes
@@ -217,7 +223,7 @@ def models() -> Iterator[str]:
 
 def fixes() -> Iterator[str]:
     document = a_document()
-    searched: tuple[Document, ...] = (
+    searched: tuple[dict[str, Any], ...] = (
         {"n_failing": 1, "n_passing": 0},
         {"n_failing": 2, "n_passing": 1, "applied": True},
         {"n_failing": 51, "n_passing": 51, "doubt": "it returns a constant"},
@@ -225,7 +231,7 @@ def fixes() -> Iterator[str]:
         {"verified": False, "diff": ""},
         {"words": f"`{LONG}` to `{long('sum')}`"},
     )
-    found: Document = {"stage": "inspection", "verified": False, "tool": "other-name"}
+    found: dict[str, Any] = {"stage": "inspection", "verified": False, "tool": "other-name"}
     inspected = ({**found, "checked": ["t"] * n} for n in N[1:])
     for more in (*searched, *inspected, {**found, "checked": ["t"], "tool": "take-back"}):
         yield summary_of(a_fix(document, **more))
@@ -557,7 +563,7 @@ def memory() -> Iterator[str]:
         {"project": "shop"},
     ):
         kept = remembered()
-        kept["advice"][0]["similar"][0].update(more)
+        kept.advice[0].similar[0] = replace(kept.advice[0].similar[0], **more)
         yield from brief_lines(kept, 1)
 
 
@@ -606,46 +612,47 @@ def bisections(n_commits: int) -> Iterator[str]:
 # -- whole answers
 
 
-def a_document() -> Document:
+def a_document() -> ResultDocument:
     return encode(two_faults())
 
 
-def usual(document: Document) -> None:
-    document["fixes"] = [a_fix(
+def usual(document: ResultDocument) -> None:
+    document.fixes = [a_fix(
         document,
         diff="--- a/calc.py\n+++ b/calc.py\n@@ -2 +2 @@\n-    return a - b\n+    return a + b\n",
         words="change arithmetic, line 2: `a - b` to `a + b`", tool="change-arithmetic",
     )]  # fmt: skip
-    document["memory"] = remembered()
-    document["partial"] = ["Worker gw1 died.", "Cut."]
+    document.memory = remembered()
+    document.partial = ["Worker gw1 died.", "Cut."]
 
 
-def alike(document: Document) -> None:
+def alike(document: ResultDocument) -> None:
     """Suspects that tie, another error with the same ones, and more faults than are told."""
-    first, second = document["faults"]
-    rows = first["ranking"]
-    first["ranking"] = [{**row, "rank": 1, "tied": 4, "posterior": 0.25} for row in rows]
-    others = [{**second, "ranking": [{**rows[0], "start_line": n}]} for n in range(20, 24)]
-    document["faults"] = [first, {**first, "failing_tests": ["t"]}, *others]
+    first, second = document.faults
+    rows = first.ranking
+    first.ranking = [replace(row, rank=1, tied=4, posterior=0.25) for row in rows]
+    others = [replace(second, ranking=[replace(rows[0], start_line=n)]) for n in range(20, 24)]
+    document.faults = [first, replace(first, failing_tests=["t"]), *others]
 
 
-def caused(document: Document) -> None:
-    first, second = document["faults"]
+def caused(document: ResultDocument) -> None:
+    first, second = document.faults
     cause = next(all_causes())
-    first["cause"] = {"kind": "package", "text": cause.text, "advice": cause.advice, "command": ""}
-    second.update(flaky=second["failing_tests"], spoiled=[], changed_data=["a.json", "b.json"])
-    document["memory"]["flaky"] = [flaky(fault=2, test="test_calc.py::test_parse")]
+    first.cause = entry_of(CauseEntry, cause, command="", location=None)
+    second.flaky, second.spoiled = second.failing_tests, []
+    second.changed_data = ["a.json", "b.json"]
+    document.memory.flaky = [flaky(fault=2, test="test_calc.py::test_parse")]
 
 
-def broken(document: Document) -> None:
+def broken(document: ResultDocument) -> None:
     """A change that broke the tests, one suspect and many lines that are alike."""
-    first = document["faults"][0]
-    row = first["ranking"][1]
-    row["lines"] = [{"line": n, "suspiciousness": 0.5, "ef": 1, "ep": 0} for n in range(5, 10)]
-    first["ranking"] = [row]
-    first["test_share"] = 0.2
-    del document["faults"][1:]
-    document["llm"].update(model="small", calls=1, tokens=900, replayed=1, uses={"ranking": 1})
+    first = document.faults[0]
+    row = first.ranking[1]
+    row.lines = [LineEntry(line=n, suspiciousness=0.5, ef=1, ep=0) for n in range(5, 10)]
+    first.ranking = [row]
+    first.test_share = 0.2
+    del document.faults[1:]
+    document.llm = UsageEntry(model="small", calls=1, tokens=900, replayed=1, uses={"ranking": 1})
 
 
 def answers() -> Iterator[str]:
@@ -658,7 +665,7 @@ def answers() -> Iterator[str]:
 
 
 def rendered(
-    change: Callable[[Document], None], width: int, *, is_long: bool, verbosity: int = 0
+    change: Callable[[ResultDocument], None], width: int, *, is_long: bool, verbosity: int = 0
 ) -> Iterator[str]:
     document = a_document()
     change(document)
@@ -667,7 +674,7 @@ def rendered(
     def renamed(text: str) -> str:
         return names.sub(lambda found: long(found[0]), text) if is_long else text
 
-    document = with_texts(document, renamed)
+    document = convert(with_texts(to_builtins(document), renamed), ResultDocument)
     texts = {"calc.py": renamed(CALC), "test_calc.py": renamed(TESTS)}
     yield f"-- {change.__name__}, {width} columns{', long names' * is_long}{', -v' * verbosity}"
     lines = answer(

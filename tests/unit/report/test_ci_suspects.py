@@ -3,57 +3,58 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.report.ci import suspects
 from tests.unit.report.surfaces import HERE
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from pytest_bayesloc.report.document import ResultDocument
 
 
-def keys(document: Document) -> list[str]:
+def keys(document: ResultDocument) -> list[str]:
     return [suspect.key for suspect in suspects(document, HERE)]
 
 
-def test_suspects_that_are_hardly_likely_are_not_named(document: Document) -> None:
-    named = [(s.number, s.row["qualname"]) for s in suspects(document, HERE)]
+def test_suspects_that_are_hardly_likely_are_not_named(document: ResultDocument) -> None:
+    named = [(s.number, s.row.qualname) for s in suspects(document, HERE)]
 
     assert named == [(1, "add"), (2, "test_parse"), (2, "parse")]
 
 
-def test_first_suspect_is_named_however_unlikely(document: Document) -> None:
-    for row in document["faults"][0]["ranking"]:
-        row["posterior"] = 0.01
+def test_first_suspect_is_named_however_unlikely(document: ResultDocument) -> None:
+    for row in document.faults[0].ranking:
+        row.posterior = 0.01
 
     assert [s.order for s in suspects(document, HERE) if s.number == 1] == [1]
 
 
-def test_fault_without_a_ranking_names_nobody(document: Document) -> None:
-    document["faults"][0]["ranking"] = []
+def test_fault_without_a_ranking_names_nobody(document: ResultDocument) -> None:
+    document.faults[0].ranking = []
 
     assert [s.number for s in suspects(document, HERE)] == [2, 2]
 
 
 def test_line_is_the_one_that_raised_or_the_most_suspicious_of_a_test_that_in_the_traceback(
-    document: Document,
+    document: ResultDocument,
 ) -> None:
-    error = document["faults"][1]["error"]
-    assert (error["file"], error["line"]) == ("calc.py", 14)
+    error = document.faults[1].error
+    assert (error.file, error.line) == ("calc.py", 14)
 
     assert [s.line for s in suspects(document, HERE)] == [2, 13, 14]
 
 
-def test_fingerprint_outlives_moved_lines_and_changed_values(document: Document) -> None:
+def test_fingerprint_outlives_moved_lines_and_changed_values(document: ResultDocument) -> None:
     moved = deepcopy(document)
-    for fault in moved["faults"]:
-        fault["error"]["line"] += 7
-        fault["error"]["message"] = "assert -4 == 3"
-        for row in fault["ranking"]:
-            row["start_line"] += 7
-            row["end_line"] += 7
-            row["posterior"] *= 0.9
+    for fault in moved.faults:
+        fault.error.line = (fault.error.line or 0) + 7
+        fault.error.message = "assert -4 == 3"
+        for row in fault.ranking:
+            row.start_line += 7
+            row.end_line += 7
+            row.posterior *= 0.9
 
     assert keys(moved) == keys(document)
 
@@ -61,16 +62,19 @@ def test_fingerprint_outlives_moved_lines_and_changed_values(document: Document)
 @pytest.mark.parametrize(
     ("place", "name"), [("ranking", "file"), ("ranking", "qualname"), ("failures", "masked")]
 )
-def test_fingerprint_is_that_of_place_and_error(document: Document, place: str, name: str) -> None:
+def test_fingerprint_is_that_of_place_and_error(
+    document: ResultDocument, place: str, name: str
+) -> None:
     other = deepcopy(document)
-    other["faults"][0][place][0][name] += "x"
+    (first, *_) = getattr(other.faults[0], place)
+    setattr(first, name, getattr(first, name) + "x")
 
     assert keys(other)[0] != keys(document)[0]
     assert keys(other)[1:] == keys(document)[1:]
 
 
-def test_no_fingerprint_comes_twice(document: Document) -> None:
-    document["faults"] = [document["faults"][0]] * 3
+def test_no_fingerprint_comes_twice(document: ResultDocument) -> None:
+    document.faults = [document.faults[0]] * 3
 
     found = keys(document)
 

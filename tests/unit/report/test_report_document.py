@@ -11,12 +11,12 @@ from typing import Any
 
 import jsonschema
 import pytest
-from msgspec import structs
+from msgspec import convert, structs
 
 from pytest_bayesloc.domain.evidence import OUTCOMES
 from pytest_bayesloc.domain.redaction import Redaction
 from pytest_bayesloc.domain.result import Ranked, RankedLine
-from pytest_bayesloc.report.document import MAX_LINES, MAX_ROWS
+from pytest_bayesloc.report.document import MAX_LINES, MAX_ROWS, ResultDocument, ValuesEntry
 from pytest_bayesloc.report.encoding import Result, dumps, encode
 from pytest_bayesloc.report.text import MAX_TEXT
 
@@ -47,8 +47,8 @@ def test_an_empty_result_matches_the_schema(result: Result) -> None:
     VALIDATOR.validate(as_json(replace(result, ranking=(), faults=(), edges=())))
 
 
-def test_a_document_holds_json_values_only(document: dict[str, object]) -> None:
-    assert json.loads(dumps(document)) == document
+def test_a_written_document_is_read_as_it_was(document: ResultDocument) -> None:
+    assert convert(json.loads(dumps(document)), ResultDocument) == document
 
 
 @pytest.mark.parametrize(
@@ -115,11 +115,12 @@ def test_values_beside_each_other_are_without_secrets(result: Result) -> None:
     values = {"user['password']": ("'ab'", "'hunter2'"), "key[0]": ("", "'AKIAABCDEFGHIJKLMNOP'")}
     told = replace(fault, nearest_call=replace(fault.nearest_call, values=values))
 
-    entry = encode(replace(result, faults=(told,)), Redaction())["faults"][0]["nearest_call"]
+    entry = encode(replace(result, faults=(told,)), Redaction()).faults[0].nearest_call
 
-    assert entry["values"]["user['password']"]["failing"] == "'<redacted>'"
-    assert entry["values"]["key[0]"] == {"passing": "", "failing": "'<redacted>'"}
-    assert entry["location"]["qualname"] == "add"
+    assert entry is not None
+    assert entry.values["user['password']"].failing == "'<redacted>'"
+    assert entry.values["key[0]"] == ValuesEntry(passing="", failing="'<redacted>'")
+    assert entry.location.qualname == "add"
 
 
 def test_an_error_stands_at_the_innermost_place_in_the_project(result: Result) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from pytest_bayesloc.report.ci import Checkout, to_gitlab
 from pytest_bayesloc.report.encoding import dumps
 from tests.unit.report.surfaces import HERE, hostile, with_file
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from pytest_bayesloc.report.document import ResultDocument
 
 
-def test_entry_says_what_where_and_how_severe(document: Document) -> None:
+def test_entry_says_what_where_and_how_severe(document: ResultDocument) -> None:
     first = to_gitlab(document, HERE)[0]
 
     assert first.pop("fingerprint")
@@ -33,14 +35,14 @@ def test_entry_says_what_where_and_how_severe(document: Document) -> None:
     [(1.0, "critical"), (0.9, "critical"), (0.5, "major"), (0.1, "minor"), (0.0, "info")],
 )
 def test_severity_is_that_of_the_probability(
-    document: Document, posterior: float, severity: str
+    document: ResultDocument, posterior: float, severity: str
 ) -> None:
-    document["faults"][0]["ranking"][0]["posterior"] = posterior
+    document.faults[0].ranking[0].posterior = posterior
 
     assert to_gitlab(document, HERE)[0]["severity"] == severity
 
 
-def test_path_is_relative_to_the_repository_without_a_dot(document: Document) -> None:
+def test_path_is_relative_to_the_repository_without_a_dot(document: ResultDocument) -> None:
     below = Checkout(root="/srv", rootdir="/srv/api")
     inside, outside = with_file(document, "./a b.py"), with_file(document, "/usr/lib/x.py")
 
@@ -48,11 +50,11 @@ def test_path_is_relative_to_the_repository_without_a_dot(document: Document) ->
     assert to_gitlab(outside, below) == []
 
 
-def test_report_of_nothing_is_an_empty_list(document: Document) -> None:
-    assert to_gitlab({**document, "faults": []}, HERE) == []
+def test_report_of_nothing_is_an_empty_list(document: ResultDocument) -> None:
+    assert to_gitlab(replace(document, faults=[]), HERE) == []
 
 
-def test_hostile_text_is_written_as_ascii_that_any_reader_takes(document: Document) -> None:
+def test_hostile_text_is_written_as_ascii_that_any_reader_takes(document: ResultDocument) -> None:
     text = dumps(to_gitlab(hostile(document), HERE))
 
     assert text.isascii()

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import gzip
 import hashlib
 import re
 from collections.abc import Callable
+from copy import deepcopy
 from html import unescape
 from html.parser import HTMLParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pytest
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pytest_bayesloc.report.html import coloured, render, with_code
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.report.document import ResultDocument
 
 ReadSource = Callable[[str], "str | None"]
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x00\udcff\u202e"
@@ -53,16 +60,16 @@ class Outline(HTMLParser):
 
 
 @pytest.fixture
-def report(document: dict[str, Any], read_source: ReadSource) -> str:
+def report(document: ResultDocument, read_source: ReadSource) -> str:
     return render(document, read_source)
 
 
 def test_way_from_the_failing_test_is_told(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    edges = document["call_graph"]["edges"]
-    row = document["faults"][0]["ranking"][0]
-    row["call_path"] = [edges[1]["caller"], edges[0]["caller"], edges[0]["callee"]]
+    edges = document.call_graph.edges
+    row = document.faults[0].ranking[0]
+    row.call_path = [edges[1].caller, edges[0].caller, edges[0].callee]
 
     page = render(document, read_source)
 
@@ -78,18 +85,23 @@ def between(text: str, start: str, end: str) -> str:
     return text.split(start, 1)[1].split(end, 1)[0]
 
 
-def poisoned(document: dict[str, Any]) -> dict[str, Any]:
+def poisoned(document: ResultDocument) -> ResultDocument:
     """``document`` with hostile text in place of every free text."""
     fixed = {"schema", "origin", "kind", "verdict", "outcome", "decision"}
 
-    def spoil(value: object) -> object:
+    def spoil(value: Any) -> Any:  # noqa: ANN401 - any part of a document
+        if isinstance(value, Struct):
+            for name in set(value.__struct_fields__) - fixed:
+                setattr(value, name, spoil(getattr(value, name)))
+            return value
         if isinstance(value, dict):
             return {key: v if key in fixed else spoil(v) for key, v in value.items()}
         if isinstance(value, list):
             return [spoil(item) for item in value]
         return EVIL if isinstance(value, str) else value
 
-    return {key: spoil(value) for key, value in document.items()}
+    spoilt: ResultDocument = spoil(deepcopy(document))
+    return spoilt
 
 
 @pytest.mark.parametrize(
@@ -112,9 +124,9 @@ def test_the_answer_comes_first(report: str) -> None:
 
 
 def test_share_of_the_tests_is_a_sentence_of_its_own(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    document["faults"][0]["test_share"] = 0.12
+    document.faults[0].test_share = 0.12
 
     assert "<p>The tests themselves may be wrong: 12 %.</p>" in render(document, read_source)
 
@@ -142,9 +154,9 @@ def test_source_has_colours_whatever_it_holds() -> None:
 
 
 def test_faults_with_the_same_suspect_have_one_answer(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    document["faults"].insert(1, {**document["faults"][0], "failing_tests": ["t.py::test_x"]})
+    document.faults.insert(1, replace(document.faults[0], failing_tests=["t.py::test_x"]))
 
     header = words(between(render(document, read_source), "<header>", "</header>"))
 
@@ -182,14 +194,14 @@ def test_an_inspection_shows_all_that_led_to_its_weight(report: str) -> None:
 
 
 def test_where_no_heartbeat_told_that_a_test_reached_the_patch_the_page_does_not_deny_it(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    step = document["inspections"][0]
-    for test in step["tests"]:
-        test["covered"] = False
+    step = document.inspections[0]
+    for test in step.tests:
+        test.covered = False
 
     silent = render(document, read_source)
-    step["signals"]["is_covered"] = False
+    step.signals = dataclasses.replace(step.signals, is_covered=False)
 
     assert "reached it" not in between(silent, 'id="fault-1-step-1"', "</table>")
     assert "reached it" in between(render(document, read_source), 'id="fault-1-step-1"', "</table>")
@@ -219,10 +231,10 @@ def test_calls_are_listed(report: str) -> None:
 
 
 def test_every_link_leads_to_a_place_in_the_page(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    for row in document["faults"][0]["ranking"][:2]:
-        row["file"] = "a #b/%41/é.py"
+    for row in document.faults[0].ranking[:2]:
+        row.file = "a #b/%41/é.py"
 
     outline = Outline(render(document, lambda _: "x\n" * 20))
 
@@ -260,7 +272,7 @@ def test_no_element_carries_its_own_style_or_handler(report: str) -> None:
     assert not [name for name in names if name == "style" or name.startswith("on")]
 
 
-def test_hostile_text_stays_text(document: dict[str, Any], report: str) -> None:
+def test_hostile_text_stays_text(document: ResultDocument, report: str) -> None:
     page = render(poisoned(document), lambda _: f"{EVIL}\n" * 20)
 
     outline, clean = Outline(page), Outline(report)
@@ -271,7 +283,7 @@ def test_hostile_text_stays_text(document: dict[str, Any], report: str) -> None:
 
 
 def test_text_that_utf8_cannot_hold_or_eyes_cannot_see_is_spelled_out(
-    document: dict[str, Any],
+    document: ResultDocument,
 ) -> None:
     page = render(poisoned(document), lambda _: f"{EVIL}\n" * 20)
 
@@ -280,8 +292,10 @@ def test_text_that_utf8_cannot_hold_or_eyes_cannot_see_is_spelled_out(
     assert not {"\x00", "\u202e"} & set(page)
 
 
-def test_a_report_without_faults_or_sources_is_a_page(document: dict[str, Any]) -> None:
-    document.update(faults=[], inspections=[], ranking=[], partial=["Worker gw1 died."])
+def test_a_report_without_faults_or_sources_is_a_page(document: ResultDocument) -> None:
+    document = replace(
+        document, faults=[], inspections=[], ranking=[], partial=["Worker gw1 died."]
+    )
 
     page = render(document, lambda _: None)
 
@@ -290,7 +304,7 @@ def test_a_report_without_faults_or_sources_is_a_page(document: dict[str, Any]) 
     assert "Worker gw1 died." in words(page)
 
 
-def test_a_file_that_cannot_be_read_is_said_so(document: dict[str, Any]) -> None:
+def test_a_file_that_cannot_be_read_is_said_so(document: ResultDocument) -> None:
     page = render(document, lambda _: None)
 
     assert "The file could not be read." in words(page)
@@ -298,11 +312,11 @@ def test_a_file_that_cannot_be_read_is_said_so(document: dict[str, Any]) -> None
 
 
 def test_long_parts_are_packed_and_hold_what_they_held(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    fault = document["faults"][1]
-    fault["failing_tests"] = [f"test_calc.py::test_{i:05}{EVIL}" for i in range(5_000)]
-    document["faults"] = [document["faults"][0]] + [fault] * 30
+    fault = document.faults[1]
+    fault.failing_tests = [f"test_calc.py::test_{i:05}{EVIL}" for i in range(5_000)]
+    document.faults = [document.faults[0]] + [fault] * 30
 
     page = render(document, read_source)
 
@@ -321,7 +335,7 @@ def test_a_page_of_the_usual_size_is_not_packed(report: str) -> None:
 
 
 def test_a_prompt_is_offered_unless_there_is_none(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
     offered = render(document, read_source, f"Mend it. {EVIL}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -10,7 +10,9 @@ import pytest
 from pytest_bayesloc.report.ci import with_properties
 from tests.unit.report.surfaces import hostile
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from pytest_bayesloc.report.document import ResultDocument
+
 CASES = '<testcase name="a"><failure message="grün &#10; &lt;b&gt;"> x </failure></testcase>'
 XUNIT2 = f'<testsuites name="p"><testsuite name="pytest" tests="1">{CASES}</testsuite></testsuites>'
 XUNIT1 = f'<testsuite name="pytest" tests="1">{CASES}</testsuite>'
@@ -23,7 +25,7 @@ def properties(xml: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("xml", [XUNIT1, XUNIT2], ids=["xunit1", "xunit2"])
-def test_suite_has_tests_and_suspects_of_each_fault(document: Document, xml: str) -> None:
+def test_suite_has_tests_and_suspects_of_each_fault(document: ResultDocument, xml: str) -> None:
     found = properties(with_properties(xml, document))
 
     assert found["bayesloc.fault.1.n_tests"] == "2"
@@ -33,8 +35,8 @@ def test_suite_has_tests_and_suspects_of_each_fault(document: Document, xml: str
     assert found["bayesloc.fault.2.suspect.1"].startswith("test_calc.py:12 test_parse: handed")
 
 
-def test_tied_suspects_have_a_property_each(document: Document) -> None:
-    assert [row["rank"] for row in document["faults"][0]["ranking"][:3]] == [1, 2, 2]
+def test_tied_suspects_have_a_property_each(document: ResultDocument) -> None:
+    assert [row.rank for row in document.faults[0].ranking[:3]] == [1, 2, 2]
 
     found = properties(with_properties(XUNIT2, document))
 
@@ -42,7 +44,7 @@ def test_tied_suspects_have_a_property_each(document: Document) -> None:
     assert found["bayesloc.fault.1.suspect.3"].startswith("calc.py:12 parse:")
 
 
-def test_all_else_stays_as_it_was(document: Document) -> None:
+def test_all_else_stays_as_it_was(document: ResultDocument) -> None:
     user = '<properties><property name="mine" value="1" /></properties>'
     xml = XUNIT2.replace(CASES, user + CASES)
 
@@ -55,13 +57,13 @@ def test_all_else_stays_as_it_was(document: Document) -> None:
     assert ET.canonicalize(ET.tostring(made)) == ET.canonicalize(xml)
 
 
-def test_properties_of_an_earlier_run_are_replaced(document: Document) -> None:
+def test_properties_of_an_earlier_run_are_replaced(document: ResultDocument) -> None:
     once = with_properties(XUNIT2, document)
 
     assert with_properties(once, document) == once
 
 
-def test_hostile_text_is_still_xml(document: Document) -> None:
+def test_hostile_text_is_still_xml(document: ResultDocument) -> None:
     assert (
         "\\ud800"
         in properties(with_properties(XUNIT2, hostile(document)))["bayesloc.fault.1.tests"]
@@ -77,14 +79,14 @@ def test_hostile_text_is_still_xml(document: Document) -> None:
         ("<testsuites/>", "no <testsuite> but <testsuites>"),
     ],
 )
-def test_other_file_is_refused(document: Document, xml: str, why: str) -> None:
+def test_other_file_is_refused(document: ResultDocument, xml: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         with_properties(xml, document)
 
 
-def test_tests_that_spoil_a_later_one_have_a_property(document: Document) -> None:
+def test_tests_that_spoil_a_later_one_have_a_property(document: ResultDocument) -> None:
     found = properties(with_properties(XUNIT2, document))
 
-    (spoiled,) = document["faults"][1]["spoiled"]
+    (spoiled,) = document.faults[1].spoiled
     assert "passes alone and fails after" in found["bayesloc.fault.2.spoiled.1"]
-    assert found["bayesloc.fault.2.spoiled.1.command"] == spoiled["command"]
+    assert found["bayesloc.fault.2.spoiled.1.command"] == spoiled.command

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from pytest_bayesloc.report.markdown import MAX_BYTES, cell, code, plain, prose, render, size
 from tests.unit.report.surfaces import many
+from tests.unit.report.test_report_parts import a_fix
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.report.document import ReadSource
+    from pytest_bayesloc.report.document import ReadSource, ResultDocument
 
-Document = dict[str, Any]
 J = "\N{WORD JOINER}"
 
 
-def test_comment_answers_first(document: Document, read_source: ReadSource) -> None:
+def test_comment_answers_first(document: ResultDocument, read_source: ReadSource) -> None:
     lines = render(document, read_source).splitlines()
 
     assert lines[:9] == [
@@ -41,14 +42,16 @@ def test_comment_answers_first(document: Document, read_source: ReadSource) -> N
     ]
 
 
-def test_long_comment_is_cut_at_a_whole_fault(document: Document, read_source: ReadSource) -> None:
+def test_long_comment_is_cut_at_a_whole_fault(
+    document: ResultDocument, read_source: ReadSource
+) -> None:
     big = many(document, 50, 5000)
-    for fault in big["faults"]:
-        fault["ranking"] *= 2
-        for row in fault["ranking"]:
-            row.update(file="ü" * 300, qualname="ü" * 300)
+    for fault in big.faults:
+        fault.ranking *= 2
+        for row in fault.ranking:
+            row.file = row.qualname = "ü" * 300
 
-    text = render({**big, "partial": ["It was stopped."]}, read_source)
+    text = render(replace(big, partial=["It was stopped."]), read_source)
 
     shown = text.count("#### Fault")
     assert 0 < shown < 10
@@ -58,13 +61,9 @@ def test_long_comment_is_cut_at_a_whole_fault(document: Document, read_source: R
     assert size(text) < MAX_BYTES
 
 
-def test_diff_is_fenced_and_cut(document: Document, read_source: ReadSource) -> None:
-    target = document["inspections"][0]["target"]
-    fix = {"fault": 1, "step": 1, "tool": "t", "stage": "inspection", "level": "unsafe"}
-    more = {"words": "w", "verified": False, "n_failing": 0, "n_passing": 0, "checked": []}
-    last = {"seconds": 0.0, "worth": 0.5, "patch_file": None, "applied": False, "doubt": None}
+def test_diff_is_fenced_and_cut(document: ResultDocument, read_source: ReadSource) -> None:
     diff = "--- a\n+++ b\n" + "+```\n" * 60
-    document["fixes"] = [{**fix, **more, **last, "target": target, "diff": diff}]
+    document.fixes = [a_fix(document, stage="inspection", verified=False, diff=diff)]
 
     text = render(document, read_source)
 
@@ -72,8 +71,8 @@ def test_diff_is_fenced_and_cut(document: Document, read_source: ReadSource) -> 
     assert "\n... 22 more lines\n````\n" in text
 
 
-def test_fault_without_a_ranking_says_so(document: Document, read_source: ReadSource) -> None:
-    document["faults"][0]["ranking"] = []
+def test_fault_without_a_ranking_says_so(document: ResultDocument, read_source: ReadSource) -> None:
+    document.faults[0].ranking = []
 
     assert "No location to rank." in render(document, read_source)
 
@@ -128,20 +127,20 @@ def test_bars_part_no_cell() -> None:
 
 
 def test_tests_that_spoil_a_later_one_are_told_with_the_command(
-    document: Document, read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    (spoiled,) = document["faults"][1]["spoiled"]
+    (spoiled,) = document.faults[1].spoiled
 
     text = render(document, read_source)
 
     assert text.count("passes alone and fails after") == 1
-    assert f"To reproduce it: `{spoiled['command']}`" in text
+    assert f"To reproduce it: `{spoiled.command}`" in text
 
 
 def test_share_of_the_tests_is_a_sentence_of_its_own(
-    document: Document, read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    document["faults"][0]["test_share"] = 0.12
+    document.faults[0].test_share = 0.12
 
     lines = render(document, read_source).splitlines()
 

@@ -7,9 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import convert, structs
 
 from pytest_bayesloc.domain.failure import Frame
-from pytest_bayesloc.report.document import MAX_FAILURES
+from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.report.document import (
+    MAX_FAILURES,
+    CallEntry,
+    FixEntry,
+    MemoryEntry,
+    MonthEntry,
+    ResultDocument,
+)
 from pytest_bayesloc.report.encoding import encode
 from pytest_bayesloc.report.html import MAX_NODES, NODE_HEIGHT, NODE_WIDTH, call_graph, render
 from pytest_bayesloc.report.memory import advice_lines, curves, month_rows, trial_lines
@@ -34,7 +43,7 @@ def foreign(line: int) -> Frame:
     return Frame(file="/lib/json.py", line=line, name="loads", first_line=1, in_app=False)
 
 
-def remembered(**more: object) -> dict[str, Any]:
+def remembered(**more: object) -> MemoryEntry:
     advice = {
         "fault": 1,
         "bug": "b1",
@@ -89,7 +98,7 @@ def remembered(**more: object) -> dict[str, Any]:
         "trials": [trial],
         "notes": [],
     }
-    return {
+    memory = {
         "said": [],
         "records": [record],
         "advice": [advice],
@@ -98,20 +107,21 @@ def remembered(**more: object) -> dict[str, Any]:
         "world_model": {},
         **more,
     }
+    return convert(memory, MemoryEntry)
 
 
 # -- how tests failed
 
 
-def test_tests_with_one_error_stand_together(document: dict[str, Any]) -> None:
-    fault = document["faults"][0]
-    for failure, got in zip(fault["failures"], ("-1", "-7"), strict=True):
-        failure.update(message=f"assert {got} == 5", masked="assert <int> == <int>")
+def test_tests_with_one_error_stand_together(document: ResultDocument) -> None:
+    fault = document.faults[0]
+    for failure, got in zip(fault.failures, ("-1", "-7"), strict=True):
+        failure.message, failure.masked = f"assert {got} == 5", "assert <int> == <int>"
 
     ((error, n_tests, failures),) = failure_groups(fault)
 
     assert (error, n_tests) == ("AssertionError: assert -1 == 5", "2 tests")
-    assert [failure["message"] for failure in failures] == ["assert -1 == 5", "assert -7 == 5"]
+    assert [failure.message for failure in failures] == ["assert -1 == 5", "assert -7 == 5"]
 
 
 def test_frames_outside_of_the_project_are_counted_only(result: Result) -> None:
@@ -120,7 +130,7 @@ def test_frames_outside_of_the_project_are_counted_only(result: Result) -> None:
     frames = (foreign(1), *failure.frames, foreign(2), foreign(3))
     long = replace(fault, failures=(replace(failure, frames=frames),))
 
-    entry = encode(replace(result, faults=(long,)))["faults"][0]["failures"][0]
+    entry = encode(replace(result, faults=(long,))).faults[0].failures[0]
 
     ((_, shown),) = tracebacks(entry)
     assert [where or name for where, name in shown] == [
@@ -130,17 +140,17 @@ def test_frames_outside_of_the_project_are_counted_only(result: Result) -> None:
     ]
 
 
-def test_an_exception_raised_from_another_brings_both_tracebacks(document: dict[str, Any]) -> None:
-    failure = document["faults"][0]["failures"][0]
-    failure["causes"] = [failure["frames"]]
+def test_an_exception_raised_from_another_brings_both_tracebacks(document: ResultDocument) -> None:
+    failure = document.faults[0].failures[0]
+    failure.causes = [failure.frames]
 
     assert [bool(heading) for heading, _ in tracebacks(failure)] == [False, True]
 
 
-def test_a_test_tells_which_suspects_it_executes(document: dict[str, Any]) -> None:
-    failure = document["faults"][0]["failures"][0]
-    failure["executed"] = [0]
-    rows = document["faults"][0]["ranking"][:2]
+def test_a_test_tells_which_suspects_it_executes(document: ResultDocument) -> None:
+    failure = document.faults[0].failures[0]
+    failure.executed = [0]
+    rows = document.faults[0].ranking[:2]
 
     assert reached(failure, rows) == [("add", True), ("total", False)]
 
@@ -149,26 +159,26 @@ def test_of_many_failing_tests_the_first_are_told_in_detail(result: Result) -> N
     fault = code_fault()
     many = replace(fault, failures=fault.failures * MAX_FAILURES, reached=((0, 2),))
 
-    told = encode(replace(result, faults=(many,)))["faults"][0]["failures"]
+    told = encode(replace(result, faults=(many,))).faults[0].failures
 
     assert len(told) == MAX_FAILURES
-    assert [entry["executed"] for entry in told[:2]] == [[0, 2], []]
+    assert [entry.executed for entry in told[:2]] == [[0, 2], []]
 
 
 # -- the memory
 
 
 def test_a_trial_tells_what_was_meant_done_and_learned(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    document["memory"] = remembered()
+    document.memory = remembered()
 
     page_text = render(document, read_source)
 
     assert "open, since 2026-11-01" in page_text
     assert "<b>2026-11-03 09:30</b> failed; 50 % of its tests pass" in page_text
     assert '<span class="del">-    return a - b</span>' in page_text
-    assert dict(trial_lines(document["memory"]["records"][0]["trials"][0])) == {
+    assert dict(trial_lines(document.memory.records[0].trials[0])) == {
         "meant to": "round it",
         "edited": "calc.py add",
         "then": "assert <int> == <int>",
@@ -177,10 +187,10 @@ def test_a_trial_tells_what_was_meant_done_and_learned(
 
 
 def test_the_answer_says_what_is_remembered(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    loop = {"fault": 1, "kind": "errors", "n": 3, "said": ["Third edit with the same error."]}
-    document["memory"] = remembered(loops=[loop])
+    loop = {"fault": 1, "kind": "same error", "n": 3, "said": ["Third edit with the same error."]}
+    document.memory = remembered(loops=[loop])
 
     first, second = faults_of(document, read_source)
 
@@ -197,7 +207,7 @@ def test_the_answer_says_what_is_remembered(
 
 def test_lesson_of_a_similar_bug_is_told_once() -> None:
     memory = remembered(world_model={"insights": ["mind the sign", "mind the unit"]})
-    memory["advice"][0]["similar"][0]["insight"] = "mind the sign"
+    memory.advice[0].similar[0].insight = "mind the sign"
 
     lines = [line.text.strip() for line in advice_lines(memory, in_full=True)]
 
@@ -207,20 +217,21 @@ def test_lesson_of_a_similar_bug_is_told_once() -> None:
     ]
 
 
-def test_callers_stand_above_what_they_call(document: dict[str, Any]) -> None:
+def test_callers_stand_above_what_they_call(document: ResultDocument) -> None:
     drawn = call_graph(document)
 
     assert drawn is not None
     nodes = {name_of(node["place"]): node for node in drawn["nodes"]}
     assert nodes["total"]["y"] + NODE_HEIGHT < nodes["add"]["y"]
     assert (nodes["add"]["belief"], nodes["add"]["level"]) == (">99 %", 4)
-    assert len(drawn["edges"]) == len(document["call_graph"]["edges"])
+    assert len(drawn["edges"]) == len(document.call_graph.edges)
 
 
-def test_no_two_functions_of_the_picture_overlap(document: dict[str, Any]) -> None:
-    edge = document["call_graph"]["edges"][0]
-    document["call_graph"]["edges"] = [
-        {**edge, "callee": {**edge["callee"], "start_line": n}} for n in range(10, 60)
+def test_no_two_functions_of_the_picture_overlap(document: ResultDocument) -> None:
+    edge = document.call_graph.edges[0]
+    document.call_graph.edges = [
+        structs.replace(edge, callee=structs.replace(edge.callee, start_line=n))
+        for n in range(10, 60)
     ]
 
     drawn = call_graph(document)
@@ -237,10 +248,10 @@ def test_no_two_functions_of_the_picture_overlap(document: dict[str, Any]) -> No
     ]
 
 
-def test_functions_that_call_each_other_stand_in_layers(document: dict[str, Any]) -> None:
-    edges = document["call_graph"]["edges"]
-    back = {"caller": edges[0]["callee"], "callee": edges[0]["caller"], "calls": 1}
-    document["call_graph"]["edges"] = [*edges, back]
+def test_functions_that_call_each_other_stand_in_layers(document: ResultDocument) -> None:
+    edges = document.call_graph.edges
+    back = CallEntry(caller=edges[0].callee, callee=edges[0].caller, calls=1)
+    document.call_graph.edges = [*edges, back]
 
     drawn = call_graph(document)
 
@@ -251,9 +262,9 @@ def test_functions_that_call_each_other_stand_in_layers(document: dict[str, Any]
 
 
 @pytest.mark.parametrize("n", [0, 1])
-def test_without_calls_between_functions_nothing_is_drawn(document: dict[str, Any], n: int) -> None:
-    known = document["call_graph"]["edges"][0]["callee"]
-    document["call_graph"]["edges"] = [{"caller": known, "callee": known, "calls": 1}] * n
+def test_without_calls_between_functions_nothing_is_drawn(document: ResultDocument, n: int) -> None:
+    known = document.call_graph.edges[0].callee
+    document.call_graph.edges = [CallEntry(caller=known, callee=known, calls=1)] * n
 
     assert call_graph(document) is None
 
@@ -261,29 +272,28 @@ def test_without_calls_between_functions_nothing_is_drawn(document: dict[str, An
 # -- what to do now
 
 
-def a_fix(document: dict[str, Any], **more: object) -> dict[str, Any]:
+def a_fix(document: ResultDocument, **more: Any) -> FixEntry:  # noqa: ANN401 - any fields
     """A verified change of the first suspect; ``more`` says otherwise."""
-    target = {name: document["ranking"][0][name] for name in ("file", "qualname", "start_line")}
-    return {
-        "fault": 1,
-        "step": None,
-        "tool": "misspelt-name",
-        "stage": "tool",
-        "level": "safe",
-        "target": {**target, "end_line": 2, "is_test": False},
-        "words": "it is `width`",
-        "diff": "-a\n+b\n",
-        "verified": True,
-        "n_failing": 2,
-        "n_passing": 5,
-        "checked": [],
-        "seconds": 0.1,
-        "worth": 0.5,
-        "patch_file": ".bayesloc/fixes/1.patch",
-        "applied": False,
-        "doubt": None,
-        **more,
-    }
+    entry = FixEntry(
+        fault=1,
+        step=None,
+        tool="misspelt-name",
+        stage="tool",
+        level=Level.SAFE,
+        target=document.ranking[0],
+        words="it is `width`",
+        diff="-a\n+b\n",
+        verified=True,
+        n_failing=2,
+        n_passing=5,
+        checked=[],
+        seconds=0.1,
+        worth=0.5,
+        patch_file=".bayesloc/fixes/1.patch",
+        applied=False,
+        doubt=None,
+    )
+    return structs.replace(entry, **more)
 
 
 @pytest.mark.parametrize(
@@ -298,20 +308,20 @@ def a_fix(document: dict[str, Any], **more: object) -> dict[str, Any]:
     ],
 )
 def test_what_inspections_came_across_is_shown_with_a_caution(
-    document: dict[str, Any], tool: str, summary: str, caution: str
+    document: ResultDocument, tool: str, summary: str, caution: str
 ) -> None:
-    document["fixes"] = [a_fix(document, stage="inspection", tool=tool, patch_file=None)]
+    document.fixes = [a_fix(document, stage="inspection", tool=tool, patch_file=None)]
 
-    (shown,) = document["fixes"]
+    (shown,) = document.fixes
 
     assert summary in summary_of(shown)
     assert caution_of(shown).startswith(caution)
 
 
 def test_a_verified_change_is_the_first_thing_to_do(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    document["fixes"] = [a_fix(document)]
+    document.fixes = [a_fix(document)]
 
     first, second = faults_of(document, read_source)
 
@@ -327,9 +337,9 @@ def test_a_verified_change_is_the_first_thing_to_do(
 
 
 def test_a_fix_that_was_applied_is_not_to_be_applied_again(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    document["fixes"] = [{**a_fix(document), "applied": True}]
+    document.fixes = [a_fix(document, applied=True)]
 
     first, _ = faults_of(document, read_source)
 
@@ -337,10 +347,10 @@ def test_a_fix_that_was_applied_is_not_to_be_applied_again(
 
 
 def test_months_are_told_in_figures_and_lines() -> None:
-    known = {"n_bugs": 4, "fixed": 0.5, "trials": 2.0, "hours": None}
-    better = {**known, "n_bugs": 2, "fixed": 1.0, "trials": 0.0}
+    first = MonthEntry(month="2026-10", n_bugs=4, fixed=0.5, trials=2.0, hours=None)
+    better = structs.replace(first, month="2026-11", n_bugs=2, fixed=1.0, trials=0.0)
 
-    months = [{"month": "2026-10", **known}, {"month": "2026-11", **better}]
+    months = [first, better]
 
     assert month_rows(months) == [
         ("2026-10", "4", "50 %", "2", "-"),

@@ -5,23 +5,23 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from pytest_bayesloc.report.terminal import EXTENTS, answer
 from pytest_bayesloc.report.text import columns
 from tests.unit.report.test_report_parts import a_fix, remembered
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.report.document import ReadSource
+    from pytest_bayesloc.report.document import ReadSource, ResultDocument
 
-Document = dict[str, Any]
 DIFF = "--- a/calc.py\n+++ b/calc.py\n@@ -2 +2 @@\n-    return a - b\n+    return a + b\n"
 
 
 @pytest.fixture
-def told(document: Document, read_source: ReadSource) -> Callable[..., list[str]]:
+def told(document: ResultDocument, read_source: ReadSource) -> Callable[..., list[str]]:
     """The texts of the answer, by arguments of ``answer``."""
     return lambda **asked: [line.text for line in answer(document, read_source, **asked)]
 
@@ -60,10 +60,11 @@ def test_flags_come_before_the_suspect(told: Told) -> None:
 
 
 def test_spoilers_that_were_not_narrowed_down_are_told_as_such(
-    document: Document, told: Told
+    document: ResultDocument, told: Told
 ) -> None:
-    (spoiled,) = document["faults"][1]["spoiled"]
-    spoiled.update(after=[f"t.py::t{n}" for n in range(5)], is_smallest=False, state=[])
+    (spoiled,) = document.faults[1].spoiled
+    spoiled.after = [f"t.py::t{n}" for n in range(5)]
+    spoiled.is_smallest, spoiled.state = False, []
 
     assert (
         "  test_late passes alone and fails after t0, t1, t2 and 2 more (at most 5 of 7 earlier "
@@ -71,9 +72,11 @@ def test_spoilers_that_were_not_narrowed_down_are_told_as_such(
     )
 
 
-def test_reason_that_weighs_nearly_nothing_is_not_told(document: Document, told: Told) -> None:
-    reason = document["faults"][0]["ranking"][0]["evidence"][0]
-    reason.update(p_if_faulty=0.5, p_if_clean=0.45)
+def test_reason_that_weighs_nearly_nothing_is_not_told(
+    document: ResultDocument, told: Told
+) -> None:
+    reason = document.faults[0].ranking[0].evidence[0]
+    reason.p_if_faulty, reason.p_if_clean = 0.5, 0.45
 
     assert not matching(told(), "*returned -1*")
     assert matching(told(verbosity=1), "*x1.1 *returned -1*")
@@ -81,17 +84,17 @@ def test_reason_that_weighs_nearly_nothing_is_not_told(document: Document, told:
 
 @pytest.mark.parametrize(("share", "n_lines"), [(0.12, 1), (0.09, 0)])
 def test_share_of_the_tests_has_a_line_of_its_own_where_it_is_worth_one(
-    document: Document, told: Told, share: float, n_lines: int
+    document: ResultDocument, told: Told, share: float, n_lines: int
 ) -> None:
-    document["faults"][0]["test_share"] = share
+    document.faults[0].test_share = share
 
     assert told().count("  the tests themselves may be wrong: 12 %") == n_lines
     assert len(matching(told(), "*may be wrong*")) == n_lines
 
 
-def test_suspects_that_tie_are_named_together(document: Document, told: Told) -> None:
-    rows = document["faults"][0]["ranking"]
-    rows[:] = [{**row, "rank": 1, "tied": 4, "posterior": 0.25} for row in rows]
+def test_suspects_that_tie_are_named_together(document: ResultDocument, told: Told) -> None:
+    rows = document.faults[0].ranking
+    rows[:] = [replace(row, rank=1, tied=4, posterior=0.25) for row in rows]
 
     assert (
         "Equally likely, 25 % each: add (calc.py:1), total (calc.py:5), parse (calc.py:12) and "
@@ -100,9 +103,9 @@ def test_suspects_that_tie_are_named_together(document: Document, told: Told) ->
 
 
 def test_a_fix_stands_before_the_reasons_and_is_the_next_step(
-    document: Document, told: Told
+    document: ResultDocument, told: Told
 ) -> None:
-    document["fixes"] = [a_fix(document, diff=DIFF)]
+    document.fixes = [a_fix(document, diff=DIFF)]
 
     lines = told()
     start = next(n for n, line in enumerate(lines) if "possible fix, not applied" in line)
@@ -115,10 +118,10 @@ def test_a_fix_stands_before_the_reasons_and_is_the_next_step(
     assert "  Next, apply this fix: git apply .bayesloc/fixes/1.patch" in lines
 
 
-def test_wide_lines_of_a_fix_show_where_they_differ(document: Document, told: Told) -> None:
+def test_wide_lines_of_a_fix_show_where_they_differ(document: ResultDocument, told: Told) -> None:
     call = "return converted(section, key, convert=convert, default=default, "
     diff = f"@@ -1 +1 @@\n-        {call}strict=False)\n+        {call}strict=True)\n"
-    document["fixes"] = [a_fix(document, diff=diff)]
+    document.fixes = [a_fix(document, diff=diff)]
 
     shown = [line for line in told(width=60) if "strict" in line]
 
@@ -128,36 +131,40 @@ def test_wide_lines_of_a_fix_show_where_they_differ(document: Document, told: To
     assert shown[1].endswith("strict=True)")
 
 
-def test_line_is_the_one_that_the_fix_changes(document: Document, told: Told) -> None:
+def test_line_is_the_one_that_the_fix_changes(document: ResultDocument, told: Told) -> None:
     diff = "@@ -1 +1 @@\n-def add(a, b):\n+def add(a, b=0):\n"
-    document["fixes"] = [a_fix(document, diff=diff)]
+    document.fixes = [a_fix(document, diff=diff)]
 
     assert told()[2] == "  line 1: def add(a, b):  (the line that the fix changes)"
 
 
 def test_change_of_another_function_that_an_inspection_came_across_is_not_told(
-    document: Document, told: Told
+    document: ResultDocument, told: Told
 ) -> None:
-    target = document["faults"][0]["ranking"][1]
-    document["fixes"] = [a_fix(document, stage="inspection", target=target)]
+    target = document.faults[0].ranking[1]
+    document.fixes = [a_fix(document, stage="inspection", target=target)]
 
     assert not matching(told(), "*possible fix*")
 
 
-def test_doubted_fix_is_told_as_such_and_is_no_next_step(document: Document, told: Told) -> None:
-    document["fixes"] = [a_fix(document, doubt="it returns a constant")]
+def test_doubted_fix_is_told_as_such_and_is_no_next_step(
+    document: ResultDocument, told: Told
+) -> None:
+    document.fixes = [a_fix(document, doubt="it returns a constant")]
 
     assert matching(told(), "*probably wrong (it returns a constant)*")
     assert not matching(told(), "*git apply*")
 
 
 @pytest.mark.parametrize("width", [40, 300])
-def test_no_fault_takes_more_than_twelve_lines(document: Document, told: Told, width: int) -> None:
-    row = document["faults"][0]["ranking"][0]
-    row["evidence"] = [{**row["evidence"][0], "why": "word " * 60}] * 5
-    document["fixes"] = [a_fix(document, diff=DIFF + "+more\n" * 50, words="long " * 50)]
-    document["memory"] = remembered()
-    document["faults"][0]["changed_data"] = [f"data/{'x' * 40}{n}.json" for n in range(5)]
+def test_no_fault_takes_more_than_twelve_lines(
+    document: ResultDocument, told: Told, width: int
+) -> None:
+    row = document.faults[0].ranking[0]
+    row.evidence = [replace(row.evidence[0], why="word " * 60)] * 5
+    document.fixes = [a_fix(document, diff=DIFF + "+more\n" * 50, words="long " * 50)]
+    document.memory = remembered()
+    document.faults[0].changed_data = [f"data/{'x' * 40}{n}.json" for n in range(5)]
 
     lines = told(width=width)
 
@@ -165,10 +172,10 @@ def test_no_fault_takes_more_than_twelve_lines(document: Document, told: Told, w
     assert matching(lines, "    ... * more lines")
 
 
-def test_somebody_who_goes_in_circles_is_told_first(document: Document, told: Told) -> None:
+def test_somebody_who_goes_in_circles_is_told_first(document: ResultDocument, told: Told) -> None:
     said = ["step back: 3 edits", "error: E", "never edited: add"]
     loop = {"fault": 1, "kind": "wrong place", "n": 3, "said": said}
-    document["memory"] = remembered(loops=[loop])
+    document.memory = remembered(loops=[loop])
 
     lines = told()
 
@@ -177,14 +184,14 @@ def test_somebody_who_goes_in_circles_is_told_first(document: Document, told: To
     assert not matching(lines, "*error: E*")
 
 
-def test_similar_bug_is_a_reason(document: Document, told: Told) -> None:
-    document["memory"] = remembered()
+def test_similar_bug_is_a_reason(document: ResultDocument, told: Told) -> None:
+    document.memory = remembered()
 
     assert matching(told(), "  [*] similar to bug b0 (2026-10-02), fixed by*")
 
 
-def test_faults_with_the_same_suspect_have_one_answer(document: Document, told: Told) -> None:
-    document["faults"].append(copy.deepcopy(document["faults"][0]))
+def test_faults_with_the_same_suspect_have_one_answer(document: ResultDocument, told: Told) -> None:
+    document.faults.append(copy.deepcopy(document.faults[0]))
 
     lines = told()
 
@@ -196,19 +203,19 @@ def test_the_end_tells_where_the_reports_lie(told: Told) -> None:
     assert told(reports={"html": "out/report.html"})[-1] == "report: html out/report.html"
 
 
-def test_what_is_missing_is_one_footnote(document: Document, told: Told) -> None:
-    document["partial"] = ["Worker gw1 died.", "Cut."]
+def test_what_is_missing_is_one_footnote(document: ResultDocument, told: Told) -> None:
+    document.partial = ["Worker gw1 died.", "Cut."]
 
     assert "Note: Worker gw1 died. (1 more note in the report)" in told()
     assert "Note: Cut." in told(verbosity=1)
 
 
-def test_many_faults_are_summed_up_in_one_line(document: Document, told: Told) -> None:
-    fault = document["faults"][0]
+def test_many_faults_are_summed_up_in_one_line(document: ResultDocument, told: Told) -> None:
+    fault = document.faults[0]
     for n in range(100):
         other = copy.deepcopy(fault)
-        other["ranking"][0]["qualname"] = f"add{n}"
-        document["faults"].append(other)
+        other.ranking[0].qualname = f"add{n}"
+        document.faults.append(other)
 
     lines = told(width=60)
 
@@ -225,20 +232,20 @@ def test_plain_run_tells_less_and_leads_on(told: Told) -> None:
     assert lines[-1] == "To inspect these suspects: pytest --bayesloc"
 
 
-def test_plain_run_tells_what_is_remembered(document: Document, told: Told) -> None:
-    document["memory"] = remembered()
+def test_plain_run_tells_what_is_remembered(document: ResultDocument, told: Told) -> None:
+    document.memory = remembered()
 
     assert matching(told(is_inspected=False), "  [*] similar to bug b0 (2026-10-02), fixed by*")
 
 
-def test_plain_run_is_silent_without_a_suspect(document: Document, told: Told) -> None:
-    document["faults"] = [{**fault, "ranking": []} for fault in document["faults"]]
+def test_plain_run_is_silent_without_a_suspect(document: ResultDocument, told: Told) -> None:
+    document.faults = [replace(fault, ranking=[]) for fault in document.faults]
 
     assert told(is_inspected=False) == []
 
 
-def test_a_run_without_faults_says_so(document: Document, told: Told) -> None:
-    document["faults"] = []
+def test_a_run_without_faults_says_so(document: ResultDocument, told: Told) -> None:
+    document.faults = []
 
     assert told()[0] == "bayesloc: nothing to localize."
 
@@ -246,9 +253,9 @@ def test_a_run_without_faults_says_so(document: Document, told: Told) -> None:
 @pytest.mark.parametrize("verbosity", [0, 1])
 @pytest.mark.parametrize("width", [30, 80])
 def test_no_line_is_wider_than_the_terminal_but_commands(
-    document: Document, told: Told, width: int, verbosity: int
+    document: ResultDocument, told: Told, width: int, verbosity: int
 ) -> None:
-    document["faults"][0]["error"]["message"] = "\N{CJK UNIFIED IDEOGRAPH-8A9E}" * 300
+    document.faults[0].error.message = "\N{CJK UNIFIED IDEOGRAPH-8A9E}" * 300
 
     lines = told(width=width, verbosity=verbosity)
 
@@ -260,21 +267,23 @@ def test_the_path_of_a_report_is_never_cut(told: Told) -> None:
     assert told(width=30, reports={"html": "x" * 200})[-1] == f"report: html {'x' * 200}"
 
 
-def test_leading_folders_give_way_before_the_name_does(document: Document, told: Told) -> None:
-    row = document["faults"][0]["ranking"][0]
-    row["file"] = "a/rather/deeply/nested/package/of/modules/calc.py"
+def test_leading_folders_give_way_before_the_name_does(
+    document: ResultDocument, told: Told
+) -> None:
+    row = document.faults[0].ranking[0]
+    row.file = "a/rather/deeply/nested/package/of/modules/calc.py"
 
     assert matching(told(width=46), "Most likely: add (.../calc.py:1), >99 %;")
     assert matching(told(width=46, verbosity=1), "* 1 *.../modules/calc.py:1 add")
 
 
-def test_a_message_cannot_steer_the_terminal(document: Document, told: Told) -> None:
-    document["faults"][0]["error"]["message"] = "\x1b[2J\x07gone"
+def test_a_message_cannot_steer_the_terminal(document: ResultDocument, told: Told) -> None:
+    document.faults[0].error.message = "\x1b[2J\x07gone"
 
     assert told()[0].endswith(r"AssertionError: \x1b[2J\x07gone")
 
 
-def test_the_answer_stands_out(document: Document, read_source: ReadSource) -> None:
+def test_the_answer_stands_out(document: ResultDocument, read_source: ReadSource) -> None:
     title, verdict, *_ = answer(document, read_source)
 
     assert title.markup == {"bold": True, "red": True}
@@ -301,9 +310,11 @@ def test_long_form_has_table_ratios_values_and_inspections(told: Told) -> None:
     assert "time: collect <0.01 s, inspect 1.25 s" in lines
 
 
-def test_a_table_counts_the_rows_that_it_has_no_room_for(document: Document, told: Told) -> None:
-    fault = document["faults"][0]
-    fault["ranking"] = [{**fault["ranking"][0], "rank": n, "evidence": []} for n in range(1, 1001)]
+def test_a_table_counts_the_rows_that_it_has_no_room_for(
+    document: ResultDocument, told: Told
+) -> None:
+    fault = document.faults[0]
+    fault.ranking = [replace(fault.ranking[0], rank=n, evidence=[]) for n in range(1, 1001)]
 
     assert "      980 more suspects in the report" in told(verbosity=1)
 

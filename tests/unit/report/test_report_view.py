@@ -6,7 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from pytest_bayesloc.domain.cause import CauseKind
+from pytest_bayesloc.report.document import (
+    BeliefEntry,
+    BreakingChangeEntry,
+    CauseEntry,
+    FlakyEntry,
+    LineEntry,
+    RememberedCauseEntry,
+    ResultDocument,
+)
 from pytest_bayesloc.report.html import BOTTOM, LABEL_GAP, TOP, belief_chart
 from pytest_bayesloc.report.text import percent
 from pytest_bayesloc.report.view import MAX_SHOWN, faults_of, hot_line, sources_of
@@ -22,15 +33,17 @@ from pytest_bayesloc.report.words import (
 ReadSource = Callable[[str], "str | None"]
 
 
-def step(**beliefs: float) -> list[dict[str, Any]]:
+def step(**beliefs: float) -> list[BeliefEntry]:
     return [
-        {"file": "calc.py", "start_line": 1, "qualname": name, "posterior": p}
+        BeliefEntry(
+            file="calc.py", start_line=1, end_line=2, qualname=name, is_test=False, posterior=p
+        )
         for name, p in beliefs.items()
     ]
 
 
 def test_the_reason_is_the_strongest_evidence_against(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
     first, second, *_ = faults_of(document, read_source)[0].rows
 
@@ -39,11 +52,11 @@ def test_the_reason_is_the_strongest_evidence_against(
 
 
 def test_a_reason_that_says_nothing_is_not_shown(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    evidence = document["faults"][0]["ranking"][0]["evidence"][0]
+    evidence = document.faults[0].ranking[0].evidence[0]
     assert telling(faults_of(document, read_source)[0].rows[0])
-    evidence["p_if_faulty"] = 1.04 * evidence["p_if_clean"]
+    evidence.p_if_faulty = 1.04 * evidence.p_if_clean
 
     assert telling(faults_of(document, read_source)[0].rows[0]) == []
 
@@ -57,18 +70,18 @@ def test_a_reason_that_says_nothing_is_not_shown(
     ],
 )
 def test_share_of_the_tests_is_told_apart(
-    document: dict[str, Any], read_source: ReadSource, tests: list[str], share: float, said: str
+    document: ResultDocument, read_source: ReadSource, tests: list[str], share: float, said: str
 ) -> None:
-    document["faults"][0] |= {"failing_tests": tests, "test_share": share}
+    document.faults[0].failing_tests, document.faults[0].test_share = tests, share
 
     assert faults_of(document, read_source)[0].or_test == said
 
 
 def test_evidence_without_words_is_named_after_its_outcome(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    evidence = document["faults"][0]["ranking"][0]["evidence"][0]
-    evidence.update(why="", outcome="TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES")
+    evidence = document.faults[0].ranking[0].evidence[0]
+    evidence.why, evidence.outcome = "", "TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES"
 
     (why,) = telling(faults_of(document, read_source)[0].rows[0])
 
@@ -76,10 +89,10 @@ def test_evidence_without_words_is_named_after_its_outcome(
 
 
 def test_the_line_to_look_at_is_the_failing_one(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    fault = document["faults"][1]
-    fault["ranking"].reverse()
+    fault = document.faults[1]
+    fault.ranking.reverse()
 
     snippet = faults_of(document, read_source)[1].snippet
 
@@ -87,7 +100,7 @@ def test_the_line_to_look_at_is_the_failing_one(
 
 
 def test_the_line_to_look_at_is_else_the_most_suspicious_one(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
     snippet = faults_of(document, read_source)[0].snippet
 
@@ -100,11 +113,22 @@ def test_the_line_to_look_at_is_else_the_most_suspicious_one(
     [(["test_calc.py::test_add"], "the breaking change"), ([], "changed since the tests passed")],
 )
 def test_every_reader_is_led_to_the_line_that_changed(
-    document: dict[str, Any], read_source: ReadSource, tests: list[str], label: str
+    document: ResultDocument, read_source: ReadSource, tests: list[str], label: str
 ) -> None:
-    fault = document["faults"][0]
-    first, second = fault["ranking"][:2]
-    fault["breaking_changes"] = [{"location": first, "first_line": 1, "tests": tests, "diff": ""}]
+    fault = document.faults[0]
+    first, second = fault.ranking[:2]
+    fault.breaking_changes = [
+        BreakingChangeEntry(
+            location=first,
+            first_line=1,
+            last_line=1,
+            diff="",
+            tests=tests,
+            n_tried=1,
+            n_changes=1,
+            is_smallest=True,
+        )
+    ]
 
     assert hot_line(first, fault) == (1, label)
     assert hot_line(second, fault)[1] != label
@@ -113,20 +137,20 @@ def test_every_reader_is_led_to_the_line_that_changed(
 
 @pytest.mark.parametrize("lacking", ["location", "values"])
 def test_values_of_another_function_or_of_none_are_not_shown(
-    document: dict[str, Any], read_source: ReadSource, lacking: str
+    document: ResultDocument, read_source: ReadSource, lacking: str
 ) -> None:
-    nearest = document["faults"][0]["nearest_call"]
+    nearest = document.faults[0].nearest_call
     assert faults_of(document, read_source)[0].nearest_call
-    other = {"location": document["faults"][0]["ranking"][1], "values": {}}
-    nearest[lacking] = other[lacking]
+    other = {"location": document.faults[0].ranking[1], "values": {}}
+    setattr(nearest, lacking, other[lacking])
 
     assert faults_of(document, read_source)[0].nearest_call is None
 
 
-def test_lines_around_stand_below_the_first_one(document: dict[str, Any]) -> None:
-    row = document["faults"][0]["ranking"][0]
-    row.update(start_line=2, end_line=20)
-    row["lines"][0]["line"] = 10
+def test_lines_around_stand_below_the_first_one(document: ResultDocument) -> None:
+    row = document.faults[0].ranking[0]
+    row.start_line, row.end_line = 2, 20
+    row.lines[0].line = 10
 
     shown = faults_of(document, lambda _: "".join(f"    x = {n}\n" for n in range(1, 30)))[0]
 
@@ -135,11 +159,11 @@ def test_lines_around_stand_below_the_first_one(document: dict[str, Any]) -> Non
 
 
 def test_a_suspect_of_two_faults_has_one_listing_with_its_highest_place(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    sources = list(sources_of(document["faults"], read_source))
+    sources = list(sources_of(document.faults, read_source))
 
-    listed = [(name_of(row), percent(row["posterior"])) for row, _ in sources]
+    listed = [(name_of(row), percent(row.posterior)) for row, _ in sources]
     assert listed == [
         ("add", ">99 %"),
         ("test_parse", "62 %"),
@@ -150,9 +174,9 @@ def test_a_suspect_of_two_faults_has_one_listing_with_its_highest_place(
 
 
 def test_source_lines_carry_counts_and_heat(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    lines = next(sources_of(document["faults"], read_source))[1]
+    lines = next(sources_of(document.faults, read_source))[1]
 
     assert lines == (
         (1, "def add(a, b):", "calc.py:1", None),
@@ -160,39 +184,39 @@ def test_source_lines_carry_counts_and_heat(
             2,
             "    return a - b",
             "calc.py:2",
-            {"line": 2, "ef": 2, "ep": 1, "suspiciousness": 0.875},
+            LineEntry(line=2, ef=2, ep=1, suspiciousness=0.875),
         ),
     )
 
 
 def test_a_line_that_is_listed_twice_is_anchored_once(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    module = document["faults"][0]["ranking"][1]
-    module.update(qualname="<module>", start_line=1, end_line=15)
+    module = document.faults[0].ranking[1]
+    module.qualname, module.start_line, module.end_line = "<module>", 1, 15
 
-    sources = list(sources_of(document["faults"], read_source))
+    sources = list(sources_of(document.faults, read_source))
 
     anchors = [anchor for _, lines in sources for _, _, anchor, _ in lines or () if anchor]
     assert "calc.py:2" in anchors
     assert len(anchors) == len(set(anchors))
 
 
-def test_a_file_that_cannot_be_read_has_no_listing(document: dict[str, Any]) -> None:
+def test_a_file_that_cannot_be_read_has_no_listing(document: ResultDocument) -> None:
 
-    assert {lines for _, lines in sources_of(document["faults"], lambda _: None)} == {None}
+    assert {lines for _, lines in sources_of(document.faults, lambda _: None)} == {None}
     assert faults_of(document, lambda _: None)[0].snippet is None
 
 
 @pytest.mark.parametrize("hot", [1, 250, 500])
 def test_of_a_long_location_the_part_around_the_hottest_line_is_listed(
-    document: dict[str, Any], hot: int
+    document: ResultDocument, hot: int
 ) -> None:
-    row = document["faults"][0]["ranking"][0]
-    row["end_line"] = 500
-    row["lines"][0]["line"] = hot
+    row = document.faults[0].ranking[0]
+    row.end_line = 500
+    row.lines[0].line = hot
 
-    lines = next(sources_of(document["faults"], lambda _: "x\n" * 500))[1]
+    lines = next(sources_of(document.faults, lambda _: "x\n" * 500))[1]
 
     assert lines is not None
     assert len(lines) == MAX_SHOWN
@@ -243,20 +267,20 @@ def test_a_long_search_has_ten_ticks_or_so() -> None:
 # -- what is remembered of flaky tests
 
 
-def flaky(**more: object) -> dict[str, Any]:
-    return {
-        "fault": 1,
-        "test": "test_calc.py::test_add",
-        "n_failed": 3,
-        "n_outcomes": 12,
-        "low": 0.089,
-        "high": 0.532,
-        "is_same_code": True,
-        "passed_again": False,
-        "environment": "",
-        "since": "2026-11-20T10:00:00",
-        **more,
-    }
+def flaky(**more: Any) -> FlakyEntry:  # noqa: ANN401 - any fields
+    entry = FlakyEntry(
+        fault=1,
+        test="test_calc.py::test_add",
+        n_failed=3,
+        n_outcomes=12,
+        low=0.089,
+        high=0.532,
+        is_same_code=True,
+        passed_again=False,
+        environment="",
+        since="2026-11-20T10:00:00",
+    )
+    return replace(entry, **more)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +309,7 @@ def flaky(**more: object) -> dict[str, Any]:
         ),
     ],
 )
-def test_flaky_test_is_told_with_its_rate(entry: dict[str, Any], text: str) -> None:
+def test_flaky_test_is_told_with_its_rate(entry: FlakyEntry, text: str) -> None:
     assert flaky_words(entry) == f"test_add is known to be flaky{text}"
 
 
@@ -306,21 +330,31 @@ def test_flaky_test_is_told_with_its_rate(entry: dict[str, Any], text: str) -> N
     ],
 )
 def test_run_is_said_to_be_flaky_only_if_all_failures_are(
-    n_failed: int, entries: list[dict[str, Any]], text: str
+    document: ResultDocument, n_failed: int, entries: list[FlakyEntry], text: str
 ) -> None:
-    document = {"session": {"n_failed": n_failed}, "memory": {"flaky": entries}}
+    document.session.n_failed, document.memory.flaky = n_failed, entries
 
     assert all_flaky_words(document) == text
 
 
 def test_remembered_cause_gives_way_to_one_that_was_found_now(
-    document: dict[str, Any], read_source: ReadSource
+    document: ResultDocument, read_source: ReadSource
 ) -> None:
-    cause = {"text": "add reads the clock", "kind": "clock", "advice": ""}
-    found = {"fault": 1, "test": "t", "found_at": "2026-11-20T10:00:00", "cause": cause}
-    document["memory"]["causes"] = [found]
+    cause = CauseEntry(
+        kind=CauseKind.CLOCK,
+        text="add reads the clock",
+        advice="",
+        location=None,
+        line=0,
+        after=[],
+        state="",
+        command="",
+    )
+    document.memory.causes = [
+        RememberedCauseEntry(fault=1, test="t", found_at="2026-11-20T10:00:00", cause=cause)
+    ]
     (first, *_) = faults_of(document, read_source)
 
     assert first.known == ["Cause found on 2026-11-20: add reads the clock"]
-    document["faults"][0]["cause"] = cause
+    document.faults[0].cause = cause
     assert first.known == []
