@@ -31,6 +31,7 @@ TWIN = "twin"  # the same tests again and again, in another process, too, or not
 ABSENT = "absent"  # what has to be kept by whoever asks for it
 _MAKES = frozenset({"os.mkdir", "os.rename", "os.link", "os.symlink", "sqlite3.connect"})
 DELAY_S, MAX_DELAYED = 0.005, 400  # a line, and lines
+N_UNEVEN = 5  # threads of which each takes longer than the next one
 
 _time, _time_ns, _sleep = time.time, time.time_ns, time.sleep
 _date, _datetime = datetime.date, datetime.datetime
@@ -269,16 +270,20 @@ def _slowed(real: Callable[[], float], started: float, factor: float) -> float:
 def _delay(value: Sequence[Any]) -> None:
     """Have a function take a while for each of its lines: first line, name and file of its code.
 
-    A fourth value is a factor of waits.
+    A fourth value is a factor of waits; by a fifth, the first threads take longer than others.
     """
-    first_line, name, file, *factor = value
+    first_line, name, file = value[:3]
+    factor = value[3] if len(value) > 3 else 1.0
+    is_uneven = len(value) > 4
     left = iter(range(MAX_DELAYED, 0, -1))  # one that is called often would never end
-    if factor:
-        _wait_longer(factor[0])
+    order: dict[int, int] = {}  # of threads, as they come
+    if factor != 1:
+        _wait_longer(factor)
 
     def within(_frame: FrameType, event: str, _arg: object) -> Any:  # noqa: ANN401
         if event == "line" and next(left, 0):
-            _sleep(DELAY_S)
+            number = order.setdefault(threading.get_ident(), len(order))
+            _sleep(DELAY_S * max(1, N_UNEVEN - number) if is_uneven else DELAY_S)
         return within
 
     def trace(frame: FrameType, _event: str, _arg: object) -> Any:  # noqa: ANN401

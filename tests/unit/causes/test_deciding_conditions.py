@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import ast
 from contextlib import contextmanager
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_bayesloc.causes.asked import rewrites
 from pytest_bayesloc.causes.conditions import (
     IMPORT_OFFSETS,
     N_SEEDS,
@@ -163,6 +165,36 @@ def test_race_is_told_at_the_function_that_writes_what_threads_share() -> None:
     assert cause.location.qualname == "book"
 
 
+def test_race_is_told_at_the_caller_that_sets_what_it_read_before_the_late_call() -> None:
+    code = "def take(plates):\n    plates.left -= 1\n\n\ndef write(left):\n    file.text = left\n"
+    readers = [("app.py", 5, 5, "write"), ("app.py", 1, 1, "take")]
+    found = Decided(kind=CauseKind.RACE, seen="fails", readers=readers)
+
+    cause = told(found, FAILURE.node_id, TextSources({"app.py": code}), "pytest")
+
+    assert cause.location is not None
+    assert cause.location.qualname == "take"
+
+
+@pytest.mark.parametrize(
+    ("code", "does"),
+    [
+        ("self.n += 1", True),
+        ("rest = self.n - 1; self.n = rest", True),
+        ("if key not in table: table[key] = 1", False),
+        ("if table[key] is None: table[key] = 1", True),
+        ("global n\n    if n is None: n = make()", True),
+        ("global n\n    n = make()", False),
+        ("n = self.n\n    n += 1", False),
+        ("self.text = str(self.n)", False),
+    ],
+)
+def test_function_rewrites_what_it_reads_of_what_others_see(code: str, does: bool) -> None:
+    (function,) = ast.parse(f"def f(self, table, key):\n    {code}\n").body
+
+    assert rewrites(function) is does
+
+
 def test_race_is_the_function_whose_delay_makes_the_test_fail_even_if_waits_are_long() -> None:
     slow: dict[Any, TestRun] = {("delaying", (1, "find", "app.py")): FAILED}
     race = {**slow, ("delaying", (1, "find", "app.py", 20.0)): FAILED}
@@ -171,6 +203,10 @@ def test_race_is_the_function_whose_delay_makes_the_test_fail_even_if_waits_are_
     assert found is not None
     assert (found.kind, list(found.readers)) == (CauseKind.RACE, [READER])
     assert search(one_test("in-thread", slow, PASSED)).decided(has_sets=False) is None
+    uneven: dict[Any, TestRun] = {
+        ("delaying", (1, "find", "app.py", factor, True)): FAILED for factor in (1.0, 20.0)
+    }
+    assert search(one_test("in-thread", uneven, PASSED)).decided(has_sets=False) is not None
 
 
 def test_clock_that_is_read_at_import_is_another_one_in_a_process_of_its_own() -> None:
