@@ -278,8 +278,7 @@ def test_hooks_say_the_mark_that_the_page_gives_them() -> None:
 #: Lines that a page may have which is read from top to bottom.
 LENGTHS = {"index.md": 59, "ci.md": 150, "reading.md": 150, "accuracy.md": 150, "model.md": 220}
 MAX_LINES_OF_PARAGRAPH, MAX_WORDS_OF_CELL = 6, 25
-#: All of docs but those whose tables are still as long as they were.
-SHORT = [path for path in PAGES[1:] if path.name not in {"fixes.md", "flaky.md", "memory.md"}]
+SHORT = PAGES[1:]  # README is the first
 
 
 @pytest.mark.parametrize("name", LENGTHS)
