@@ -30,7 +30,7 @@ CLOCK = "bayesloc_clock"  # an option of a server's: seconds to add before anyth
 TWIN = "twin"  # the same tests again and again, in another process, too, or not
 ABSENT = "absent"  # what has to be kept by whoever asks for it
 _MAKES = frozenset({"os.mkdir", "os.rename", "os.link", "os.symlink", "sqlite3.connect"})
-DELAY_S, MAX_DELAYED = 0.005, 400  # a line, and lines
+DELAY_S, MAX_DELAYED = 0.005, 400  # a line, and how many of them in all
 N_UNEVEN = 5  # threads of which each takes longer than the next one
 
 _time, _time_ns, _sleep = time.time, time.time_ns, time.sleep
@@ -275,15 +275,18 @@ def _delay(value: Sequence[Any]) -> None:
     first_line, name, file = value[:3]
     factor = value[3] if len(value) > 3 else 1.0
     is_uneven = len(value) > 4
-    left = iter(range(MAX_DELAYED, 0, -1))  # one that is called often would never end
+    left = MAX_DELAYED  # one that is called often would never end
     order: dict[int, int] = {}  # of threads, as they come
     if factor != 1:
         _wait_longer(factor)
 
     def within(_frame: FrameType, event: str, _arg: object) -> Any:  # noqa: ANN401
-        if event == "line" and next(left, 0):
+        nonlocal left
+        if event == "line" and left > 0:
             number = order.setdefault(threading.get_ident(), len(order))
-            _sleep(DELAY_S * max(1, N_UNEVEN - number) if is_uneven else DELAY_S)
+            n = max(1, N_UNEVEN - number) if is_uneven else 1
+            left -= n
+            _sleep(n * DELAY_S)
         return within
 
     def trace(frame: FrameType, _event: str, _arg: object) -> Any:  # noqa: ANN401
