@@ -101,7 +101,9 @@ def test_taking_back_changes_leaves_those_that_are_kept(
         assert plain(text) == plain(present)
     elif text is not None:
         left = FileChange(before=SourceMap(green, "m.py"), now=SourceMap(text, "m.py"))
-        assert len(left.changed) <= len(places)
+        # Of two functions with one name, the older one may bring back what stood in it.
+        names = [unit.location.qualname for unit in change.now.units]
+        assert len(left.changed) <= len(places) or len(names) > len(set(names))
         # Taking back what is left, too, gives what there was.
         assert left.reverted(left.changed) == green
 
