@@ -43,6 +43,7 @@ from pytest_bayesloc.report.document import (
     SessionEntry,
 )
 from pytest_bayesloc.report.document import SCHEMA as RESULT
+from pytest_bayesloc.report.encoding import without_secrets
 from pytest_bayesloc.report.markdown import prompt
 from pytest_bayesloc.report.text import clip
 from pytest_bayesloc.report.words import Key, key_of
@@ -50,7 +51,6 @@ from pytest_bayesloc.spectrum.shards import SCHEMA as RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
 
 EPILOG = """\
 JSON results (--bayesloc-report=json) become one report, each fault once. Records of runs
@@ -259,8 +259,7 @@ def _written(report: str, document: ResultDocument, *, offers_prompt: bool) -> P
         text = _read(file)
         return None if text is None else redaction.clean(text)
 
-    # It may come from a run that kept secrets.
-    document = convert(with_texts(to_builtins(document), redaction.clean), ResultDocument)
+    document = without_secrets(document, redaction)
     asked = prompt(document, privacy.reader(_read), privacy.clean) if offers_prompt else ""
     text = render(kind, document, read, Checkout.around(Path.cwd(), os.environ), prompt=asked)
     target = Path(path or FILES[kind])

@@ -160,14 +160,13 @@ def makes_sets(scope: ast.AST) -> bool:
     )
 
 
-_SHARED = (ast.Global, ast.Nonlocal)
+_SEEN, _SHARED = (ast.Attribute, ast.Subscript), (ast.Global, ast.Nonlocal)
 
 
 def stores(function: ast.AST) -> bool:
     """Return whether ``function`` sets what others may see: attributes, elements, globals."""
-    kinds = (ast.Attribute, ast.Subscript)
     nodes = list(nodes_inside(function))
-    is_stored = any(isinstance(n, kinds) and isinstance(n.ctx, ast.Store) for n in nodes)
+    is_stored = any(isinstance(n, _SEEN) and isinstance(n.ctx, ast.Store) for n in nodes)
     return is_stored or any(isinstance(n, _SHARED) for n in nodes)
 
 
@@ -180,11 +179,9 @@ def rewrites(function: ast.AST) -> bool:
     shared = {name for node in nodes if isinstance(node, _SHARED) for name in node.names}
     read, stored = set[str](), set[str]()
     for node in nodes:
-        if isinstance(node, (ast.Attribute, ast.Subscript)) or (
-            isinstance(node, ast.Name) and node.id in shared
-        ):
+        if isinstance(node, _SEEN) or (isinstance(node, ast.Name) and node.id in shared):
             (read if isinstance(node.ctx, ast.Load) else stored).add(ast.unparse(node))
-        elif isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name):
+        elif isinstance(node, ast.AugAssign):
             read.add(ast.unparse(node.target))
     return not read.isdisjoint(stored)
 

@@ -96,14 +96,26 @@ def encode(result: Result, redaction: Redaction | None = None) -> doc.ResultDocu
         partial=[*result.partial, *_cuts(result), *_not_finite(result)],
     )
     clean = (lambda text, **_: text) if redaction is None else redaction.clean
-    cleaned: doc.ResultDocument = _cleaned(document, clean)
+
+    def cleaned_and_cut(text: str, limit: int, **name: str) -> str:
+        return clip(clean(text, **name), limit)
+
+    cut: doc.ResultDocument = _changed(document, cleaned_and_cut)
+    return cut
+
+
+def without_secrets(document: doc.ResultDocument, redaction: Redaction) -> doc.ResultDocument:
+    """Return a result without secrets, which may come from a run that kept them."""
+    cleaned: doc.ResultDocument = _changed(
+        document, lambda text, _limit, **name: redaction.clean(text, **name)
+    )
     return cleaned
 
 
 def dumps(document: object) -> str:
     """Return ASCII JSON text, which holds whatever a message holds (lone surrogates)."""
-    values = to_builtins(document)
-    return json.dumps(values, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, indent=1, default=to_builtins)
+    return text + "\n"
 
 
 def verdict_line(document: doc.ResultDocument, *, is_watched: bool) -> str:
@@ -173,30 +185,31 @@ _CLEANED: Mapping[str, Callable[[Any], object]] = {
 }
 
 
-def _cleaned(value: Any, clean: Callable[..., str], limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - any part of a document
-    """Return ``value`` with its texts cleaned and cut.
+def _changed(value: Any, change: Callable[..., str], limit: int = MAX_TEXT) -> Any:  # noqa: ANN401 - any part of a document
+    """Return ``value`` with each text in it changed; members of enumerations stay.
 
-    A large run has a million values: the commonest types come first, and are compared exactly.
+    ``change`` is given the text, the characters that it may have, and the name of its variable, if
+    it is the value of one. A large run has a million values: the commonest types come first, and
+    are compared exactly.
     """
     kind = type(value)
     if kind is str:
-        text = clean(value)
-        return text if len(text) <= limit else clip(text, limit)
+        return change(value, limit)
     if kind in _ATOMS:
         return value
     if kind is list or kind is tuple:
-        return [_cleaned(item, clean) for item in value]
+        return [_changed(item, change) for item in value]
     if kind is dict:  # the values of what its keys name
         return {
-            clip(clean(key)): _cleaned(item, partial(clean, name=key))
+            change(key, MAX_TEXT): _changed(item, partial(change, name=key))
             for key, item in value.items()
         }
     if isinstance(value, str):  # of a class of its own
-        return value if isinstance(value, Enum) else clip(clean(str(value)), limit)
+        return value if isinstance(value, Enum) else change(str(value), limit)
     names = value.__struct_fields__ if isinstance(value, Struct) else value.__slots__
     return kind(
         **{
-            name: _cleaned(getattr(value, name), clean, _LIMITS.get(name, MAX_TEXT))
+            name: _changed(getattr(value, name), change, _LIMITS.get(name, MAX_TEXT))
             for name in names
         }
     )

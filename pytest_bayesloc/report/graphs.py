@@ -48,9 +48,9 @@ def call_graph(document: ResultDocument) -> graph.Graph[str]:
         {(place_of(edge.caller), place_of(edge.callee)): edge.calls for edge in edges}
     )
     rows = {key_of(row): row for row in document.ranking}
-    for place in (place for edge in edges for place in (edge.caller, edge.callee)):
-        attributes = _attributes(place, rows.get(key_of(place)))
-        called.add_node(place_of(place), **attributes)
+    for edge in edges:
+        for place in (edge.caller, edge.callee):
+            called.add_node(place_of(place), **_attributes(place, rows.get(key_of(place))))
     return called
 
 

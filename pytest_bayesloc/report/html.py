@@ -144,8 +144,8 @@ def _environment() -> jinja2.Environment:
     # Templates put parts of the document into words by the functions of these modules, by name.
     for module in (text, words, memory):
         environment.filters.update(getmembers(module, isfunction))
-    drawn = {"belief_chart": belief_chart, "coloured": coloured, "with_code": with_code}
-    environment.filters.update(asdict=asdict, **drawn)
+    own = (asdict, belief_chart, coloured, with_code)
+    environment.filters.update({function.__name__: function for function in own})
     return environment
 
 

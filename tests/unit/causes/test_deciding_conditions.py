@@ -154,26 +154,32 @@ def test_condition_that_was_found_by_chance_is_searched_as_one_of_a_flaky_test()
     assert (found.kind, found.condition) == (CauseKind.SLOWNESS, ("starting", 0.2))
 
 
-def test_race_is_told_at_the_function_that_writes_what_threads_share() -> None:
-    code = "def start():\n    run(book)\n\n\ndef book(plan):\n    plan.free -= 1\n"
-    readers = [("app.py", 2, 1, "start"), ("app.py", 5, 5, "book")]
+@pytest.mark.parametrize(
+    ("code", "readers", "name"),
+    [
+        pytest.param(
+            "def start():\n    run(book)\n\n\ndef book(plan):\n    plan.free -= 1\n",
+            [("app.py", 2, 1, "start"), ("app.py", 5, 5, "book")],
+            "book",
+            id="writes what threads share",
+        ),
+        pytest.param(
+            "def take(plates):\n    plates.left -= 1\n\n\ndef write(left):\n    file.text = left\n",
+            [("app.py", 5, 5, "write"), ("app.py", 1, 1, "take")],
+            "take",
+            id="sets what it read before the late call",
+        ),
+    ],
+)
+def test_race_is_told_at_the_function_that(
+    code: str, readers: list[tuple[str, int, int, str]], name: str
+) -> None:
     found = Decided(kind=CauseKind.RACE, seen="fails", readers=readers)
 
     cause = told(found, FAILURE.node_id, TextSources({"app.py": code}), "pytest")
 
     assert cause.location is not None
-    assert cause.location.qualname == "book"
-
-
-def test_race_is_told_at_the_caller_that_sets_what_it_read_before_the_late_call() -> None:
-    code = "def take(plates):\n    plates.left -= 1\n\n\ndef write(left):\n    file.text = left\n"
-    readers = [("app.py", 5, 5, "write"), ("app.py", 1, 1, "take")]
-    found = Decided(kind=CauseKind.RACE, seen="fails", readers=readers)
-
-    cause = told(found, FAILURE.node_id, TextSources({"app.py": code}), "pytest")
-
-    assert cause.location is not None
-    assert cause.location.qualname == "take"
+    assert cause.location.qualname == name
 
 
 @pytest.mark.parametrize(
@@ -184,6 +190,7 @@ def test_race_is_told_at_the_caller_that_sets_what_it_read_before_the_late_call(
         ("if key not in table: table[key] = 1", False),
         ("if table[key] is None: table[key] = 1", True),
         ("global n\n    if n is None: n = make()", True),
+        ("global n\n    n += 1", True),
         ("global n\n    n = make()", False),
         ("n = self.n\n    n += 1", False),
         ("self.text = str(self.n)", False),

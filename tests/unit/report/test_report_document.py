@@ -17,7 +17,7 @@ from pytest_bayesloc.domain.evidence import OUTCOMES
 from pytest_bayesloc.domain.redaction import Redaction
 from pytest_bayesloc.domain.result import Ranked, RankedLine
 from pytest_bayesloc.report.document import MAX_LINES, MAX_ROWS, ResultDocument, ValuesEntry
-from pytest_bayesloc.report.encoding import Result, dumps, encode
+from pytest_bayesloc.report.encoding import Result, dumps, encode, without_secrets
 from pytest_bayesloc.report.text import MAX_TEXT
 
 SCHEMA = json.loads(
@@ -201,3 +201,13 @@ def test_of_many_lines_the_most_suspicious_are_kept_in_order(result: Result) -> 
     given = [line["line"] for line in document["ranking"][0]["lines"]]
     assert given == list(range(6, MAX_LINES + 6))
     assert f"Of {MAX_LINES + 5} lines of a location, {MAX_LINES} are given." in document["partial"]
+
+
+def test_word_of_an_enumeration_that_is_a_secret_as_well_stays(document: ResultDocument) -> None:
+    word = document.faults[1].error.kind.value
+    document.partial = [f"the password is {word}"]
+
+    told = without_secrets(document, Redaction({"DB_PASSWORD": word}))
+
+    assert told.partial == ["the password is <redacted>"]
+    assert told.faults[1].error.kind == word
