@@ -18,23 +18,26 @@ if TYPE_CHECKING:
 BUDGET_S = 12.0
 INSPECTED = ("--bayesloc", f"--bayesloc-budget={BUDGET_S:g}")
 ALL = "--bayesloc-threshold=0.999"  # inspections, that of an attack with them
-# Proposes one patch, which begins the faulty function with the attack.
+# Proposes patches, which begin the faulty function with an attack each.
 PROPOSER = """
 from pytest_bayesloc.domain.inspection import InspectionPatch
 
-ATTACK = {attack!r}
+ATTACKS = {attacks!r}
 
 
 def pytest_bayesloc_propose_patches(config, location, source):
     if location.qualname != "add":
         return []
     head, colon, body = source.partition("def add(a, b):\\n")
-    patched = head + colon + "".join(f"    {{line}}\\n" for line in ATTACK.splitlines()) + body
-    return [InspectionPatch(target=location, kind="attack", original=source, patched=patched)]
+    patches = []
+    for name, attack in ATTACKS.items():
+        patched = head + colon + "".join(f"    {{line}}\\n" for line in attack.splitlines()) + body
+        patch = InspectionPatch(target=location, kind=name, original=source, patched=patched)
+        patches.append(patch)
+    return patches
 """
-PATCHES = {
-    "loops": "while True: pass",
-    "sleeps": "import time; time.sleep(1000)",
+#: Those that end at once go into one run, the others into one each.
+ENDING = {
     "forks and goes on": "import os; os.fork()",
     "forks many": "import os\nfor _ in range(30):\n    if not os.fork(): os._exit(0)",
     "leaves a child behind": "import os, time\nif not os.fork(): time.sleep(1000)",
@@ -42,19 +45,11 @@ PATCHES = {
         "import os, time\nif not os.fork():\n    os.setsid()\n    time.sleep(1000)"
     ),
     "allocates 10 GB": "x = b'x' * (10 << 30)",
-    "recurses": "import sys; sys.setrecursionlimit(10**8); f = lambda n: f(n + 1) + 1; f(0)",
     "fills the disk": "open('big.tmp', 'wb').write(b'x' * (3 << 30))",
     "closes what is open": "import os; os.closerange(0, 100)",
     "closes the streams": "import sys; sys.stdout.close(); sys.stderr.close()",
     "ends the process": "import os; os._exit(0)",
-    "kills its parent": "import os; os.kill(os.getppid(), 9)",
     "kills its group": "import os; os.killpg(0, 9)",
-    "is deaf to signals": (
-        "import signal\n"
-        "for s in (1, 2, 3, 14, 15): signal.signal(s, signal.SIG_IGN)\n"
-        "while True: pass"
-    ),
-    "stops itself": "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
     "changes the folder": "import os; os.chdir('/')",
     "empties sys.modules": "import sys; sys.modules.clear()",
     "starts a thread": (
@@ -66,6 +61,18 @@ PATCHES = {
     "traces": "import sys; sys.settrace(lambda *a: 1 / 0)",
     "prints 50 MB": "print('x' * (50 << 20))",
     "takes the clock away": "import time; time.monotonic = time.time = lambda: 1 / 0",
+}
+PATCHES = {
+    "loops": "while True: pass",
+    "sleeps": "import time; time.sleep(1000)",
+    "recurses": "import sys; sys.setrecursionlimit(10**8); f = lambda n: f(n + 1) + 1; f(0)",
+    "kills its parent": "import os; os.kill(os.getppid(), 9)",
+    "is deaf to signals": (
+        "import signal\n"
+        "for s in (1, 2, 3, 14, 15): signal.signal(s, signal.SIG_IGN)\n"
+        "while True: pass"
+    ),
+    "stops itself": "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
 }
 
 
@@ -83,14 +90,17 @@ def attacked(project: Project, *args: str) -> Run:
     return run
 
 
-@pytest.mark.parametrize("name", PATCHES)
-def test_patch_that_attacks(projects: Projects, name: str) -> None:
-    project = projects.buggy({"conftest.py": PROPOSER.format(attack=PATCHES[name])})
+@pytest.mark.parametrize(
+    "names", [[*ENDING], *([name] for name in PATCHES)], ids=["end at once", *PATCHES]
+)
+def test_patches_that_attack(projects: Projects, names: list[str]) -> None:
+    attacks = {name: {**ENDING, **PATCHES}[name] for name in names}
+    project = projects.buggy({"conftest.py": PROPOSER.format(attacks=attacks)})
 
     run = attacked(project, ALL)
 
     assert run.outcomes == {"failed": 2, "passed": 4}
-    assert [i["kind"] for i in run.inspections].count("attack") <= 1
+    assert sorted({i["kind"] for i in run.inspections} & {*names}) == sorted(names)
     deadline = time.monotonic() + 3
     while _processes(project) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -175,7 +185,8 @@ def test_difference_of_5_mb_is_no_trouble(projects: Projects) -> None:
 
 def test_file_that_is_edited_while_inspections_run(projects: Projects) -> None:
     edit = "import pathlib\np = pathlib.Path('other.py')\np.write_text(p.read_text() + '# more\\n')"
-    project = projects.buggy({"conftest.py": PROPOSER.format(attack=edit), "other.py": "A = 1\n"})
+    proposer = PROPOSER.format(attacks={"attack": edit})
+    project = projects.buggy({"conftest.py": proposer, "other.py": "A = 1\n"})
 
     run = project.localize(*INSPECTED, ALL)
 

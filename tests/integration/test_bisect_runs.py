@@ -192,12 +192,12 @@ def test_shallow_clone_says_how_to_get_more(projects: Projects, project: Project
 
 @pytest.mark.thorough
 def test_search_that_was_cut_goes_on_in_the_next_run(project: Project) -> None:
-    slow = TEST.replace("    assert", "    import time\n\n    time.sleep(1)\n    assert")
+    slow = TEST.replace("    assert", "    import time\n\n    time.sleep(0.4)\n    assert")
     names = history(project, 10, lambda n: {"prices.py": prices(n, 6), "test_shop.py": slow})
     tried = re.compile(r"\((\d+) of 10 commits tried")
     store = project.root / ".bayesloc" / "green.sqlite"
 
-    first = note(project.localize(*SEARCH, "--bayesloc-budget=12"))
+    first = note(project.localize(*SEARCH, "--bayesloc-budget=6"))
     kept = verdicts(store)
     second = note(project.localize(*SEARCH, "--bayesloc-budget=100"))
 

@@ -372,7 +372,9 @@ def test_files_are_put_back_by_the_next_run_if_this_one_is_killed(
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if name in SHORT else pytest.mark.thorough)
+        pytest.param(
+            name, marks=() if name in SHORT else [pytest.mark.thorough, pytest.mark.one_python]
+        )
         for name in worlds.HARMLESS
     ],
 )

@@ -221,6 +221,7 @@ def _processes(project: Project) -> list[str]:
 
 
 @pytest.mark.thorough
+@pytest.mark.one_python
 @pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs /proc, which Linux has")
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
 def test_killed_run_leaves_neither_changes_nor_processes(
@@ -245,6 +246,7 @@ def test_killed_run_leaves_neither_changes_nor_processes(
 
 
 @pytest.mark.thorough
+@pytest.mark.one_python
 def test_interrupted_run_prints_the_section_and_no_traceback(
     projects: Projects, tmp_path: Path
 ) -> None:
