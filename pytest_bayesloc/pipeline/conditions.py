@@ -13,13 +13,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.causes.asked import READS_CLOCK, clock_at_import, makes_sets
-from pytest_bayesloc.causes.conditions import (
-    WORDS,
-    ConditionSearch,
-    Surroundings,
-    stale_place,
-    told,
-)
+from pytest_bayesloc.causes.condition_words import stale_place, told
+from pytest_bayesloc.causes.conditions import WORDS, ConditionSearch, Surroundings
 from pytest_bayesloc.domain.cause import CauseKind
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.location import MODULE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.causes.asked import rewrites
+from pytest_bayesloc.causes.condition_words import told
 from pytest_bayesloc.causes.conditions import (
     IMPORT_OFFSETS,
     N_SEEDS,
@@ -15,7 +16,6 @@ from pytest_bayesloc.causes.conditions import (
     ConditionSearch,
     Decided,
     Surroundings,
-    told,
 )
 from pytest_bayesloc.domain.cause import CauseKind
 from pytest_bayesloc.domain.failure import Failure

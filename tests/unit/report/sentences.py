@@ -20,7 +20,8 @@ from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
 from pytest_bayesloc.causes.awaits import never_awaited
-from pytest_bayesloc.causes.conditions import IMPORT_OFFSETS, OFFSETS, Decided, told
+from pytest_bayesloc.causes.condition_words import told
+from pytest_bayesloc.causes.conditions import IMPORT_OFFSETS, OFFSETS, Decided
 from pytest_bayesloc.causes.environment import EnvironmentCauses
 from pytest_bayesloc.causes.pollution import missing_set_up, polluted_at_import, pollution
 from pytest_bayesloc.causes.versions import packages_changed
