@@ -26,7 +26,9 @@ LOWEST = "3.11"
 FULL = "3.13"
 #: Where ``make test`` runs tests.
 TESTED = ROOT / ".cache" / "test-venv" / "pyvenv.cfg"
-CHECKS = ("e2e", "company", "check", "release")
+CHECKS = ("e2e", "company")
+#: Each keeps one processor busy, so these run beside each other.
+BESIDE = ("check", "release")
 ASK = """
 import sys, sysconfig
 letter = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
@@ -36,15 +38,13 @@ print(sys.executable)
 
 
 def main(wanted: list[str]) -> int:
-    """The exit status of tox."""
+    """The exit status of tox, which runs twice where all environments are wanted."""
     found = {version: where for version in VERSIONS if (where := find(version))}
     for version in VERSIONS:
         print(f"Python {version}: {found.get(version) or 'not here, its tests are skipped'}")
     environments = wanted or [*test_environments(list(found)), *CHECKS]
     folders = [str(where.parent) for where in found.values()]
     path = os.pathsep.join([*folders, os.environ.get("PATH", os.defpath)])
-    command = [sys.executable, "-m", "tox", "run", "-e", ",".join(environments)]
-    print("$", " ".join(["tox", *command[3:]]), flush=True)
     # Where a Python is missing, the tests are skipped in plain sight, never fetched behind it.
     is_left = not wanted and tested() == FULL
     environment = {
@@ -53,7 +53,15 @@ def main(wanted: list[str]) -> int:
         **os.environ,
         "PATH": path,
     }
-    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+    runs = [["run", "-e", ",".join(environments)]]
+    if not wanted:
+        runs.append(["run-parallel", "--parallel-live", "-e", ",".join(BESIDE)])
+    failed = 0
+    for arguments in runs:
+        print("$ tox", *arguments, flush=True)
+        tox = [sys.executable, "-m", "tox", *arguments]
+        failed |= subprocess.run(tox, cwd=ROOT, env=environment, check=False).returncode
+    return failed
 
 
 def tested() -> str:
