@@ -20,6 +20,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -151,13 +152,16 @@ def chosen(names: Sequence[str], *, controls_only: bool) -> list[FlakyProject]:
     """The projects, or the controls, of these sets, kinds or names; all where none is named.
 
     Raises:
-        SystemExit: If there is no such project.
+        SystemExit: If there is no such project, or one needs a program that is missing.
     """
     pool = controls() if controls_only else [p for p in projects() if not p.is_control]
     taken = [p for p in pool if not names or _names(p) & {*names}]
     if not taken:
         kinds = ", ".join(dict.fromkeys(p.title for p in pool))
         raise SystemExit(f"No project of {', '.join(names)}: take {kinds}, or the name of one")
+    dated = [p.name for p in taken if _conditions(p.truth.get("run", "")).date]
+    if dated and shutil.which("faketime") is None:
+        raise SystemExit(f"No faketime on PATH, which {dated[0]} needs: apt-get install faketime")
     return taken
 
 
