@@ -13,6 +13,7 @@ import keyword
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from importlib import resources
 from inspect import getmembers, isfunction
 from itertools import islice
@@ -85,7 +86,7 @@ def render(document: ResultDocument, read_source: ReadSource, prompt: str = "") 
     """
     faults = faults_of(document, read_source)
     style, script = _asset("static/report.css"), _asset("static/report.js")
-    template = _environment().get_template("report.html.j2")
+    template = environment().get_template("report.html.j2")
     return template.render(
         document=document,
         faults=faults,
@@ -131,9 +132,10 @@ def _packer() -> Callable[..., Markup]:
     return pack
 
 
-def _environment() -> jinja2.Environment:
+@cache
+def environment() -> jinja2.Environment:
     """Return what escapes everything, and spells out unsafe characters (``finalize``)."""
-    environment = jinja2.Environment(
+    made = jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -143,10 +145,10 @@ def _environment() -> jinja2.Environment:
     )
     # Templates put parts of the document into words by the functions of these modules, by name.
     for module in (text, words, memory):
-        environment.filters.update(getmembers(module, isfunction))
+        made.filters.update(getmembers(module, isfunction))
     own = (asdict, belief_chart, coloured, with_code)
-    environment.filters.update({function.__name__: function for function in own})
-    return environment
+    made.filters.update({function.__name__: function for function in own})
+    return made
 
 
 def _safe(value: object) -> object:

@@ -173,7 +173,7 @@ SOURCES = {
     ),
 }
 VALUES = {
-    "message of 50 MB": Row(test="raise ValueError('x' * (50 << 20))"),
+    "message of 10 MB": Row(test="raise ValueError('x' * (10 << 20))"),
     "message that raises": Row(
         test="""
         class Mute(Exception):

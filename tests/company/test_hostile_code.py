@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.company.test_plugins import ALONE, OURS
 from tests.integration.test_untouched_project_runs import _processes, state
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ LASTING = {
 def attacked(project: Project, *args: str) -> Run:
     """The run, after which all is as it was."""
     before, started = state(project.root), time.monotonic()
-    run = project.localize(*INSPECTED, *args)
+    run = project.localize(*OURS, *INSPECTED, *args, env=ALONE)
     # The start of the processes is no part of the budget.
     assert time.monotonic() - started < BUDGET_S + 20
     after = state(project.root)
@@ -190,7 +191,7 @@ def test_file_that_is_edited_while_inspections_run(projects: Projects) -> None:
     proposer = PROPOSER.format(attacks={"attack": edit})
     project = projects.buggy({"conftest.py": proposer, "other.py": "A = 1\n"})
 
-    run = project.localize(*INSPECTED, ALL)
+    run = project.localize(*OURS, *INSPECTED, ALL, env=ALONE)
 
     assert run.names()[0] == "calc.py add"
     assert "own-fault" not in run.output
@@ -245,7 +246,7 @@ def test_test_that_differs_the_second_time_is_said_to_be_flaky(projects: Project
         """
     project = projects.buggy({"test_once.py": test})
 
-    run = project.localize(*INSPECTED)
+    run = project.localize(*OURS, *INSPECTED, env=ALONE)
 
     assert run.names()[0] == "calc.py add"
     assert any("test_once" in node_id for fault in run.faults for node_id in fault["flaky"])

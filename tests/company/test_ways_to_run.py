@@ -52,7 +52,7 @@ def test_testmon_runs_again_what_changed_and_no_more(projects: Projects) -> None
 def test_tests_are_listed_without_a_trace_of_us(projects: Projects) -> None:
     project = projects.buggy()
 
-    run = project.run("-q", "--collect-only", "--bayesloc")
+    run = project.run("-q", *OURS, "--collect-only", "--bayesloc", env=ALONE)
 
     assert run.ret == 0
     assert "bayesloc" not in run.stdout
@@ -62,7 +62,7 @@ def test_tests_are_listed_without_a_trace_of_us(projects: Projects) -> None:
 def test_empty_suite_is_as_it_was(projects: Projects) -> None:
     project = projects.make({"calc.py": "def add(a, b):\n    return a - b\n"})
 
-    run = project.run("--bayesloc")
+    run = project.run(*OURS, "--bayesloc", env=ALONE)
 
     assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
     assert "own-fault" not in run.output
@@ -71,9 +71,9 @@ def test_empty_suite_is_as_it_was(projects: Projects) -> None:
 
 def test_last_failures_are_ranked_with_what_passed_before(projects: Projects) -> None:
     project = projects.buggy()
-    project.run("-q")
+    project.run("-q", *OURS, env=ALONE)
 
-    run = project.localize("--lf", "--bayesloc")
+    run = project.localize(*OURS, "--lf", "--bayesloc", env=ALONE)
 
     assert run.outcomes == {"failed": 2}
     assert "calc.py add" in run.names()[:2]
@@ -82,7 +82,7 @@ def test_last_failures_are_ranked_with_what_passed_before(projects: Projects) ->
 def test_debugger_that_pytest_opens_ends_as_usual(projects: Projects) -> None:
     project = projects.buggy()
 
-    run = project.run("-q", "--tb=no", "--pdb", "-x")
+    run = project.run("-q", *OURS, "--tb=no", "--pdb", "-x", env=ALONE)
 
     assert run.ret != pytest.ExitCode.INTERNAL_ERROR
     assert "own-fault" not in run.output
@@ -99,7 +99,7 @@ def test_zipped_package_is_no_trouble(projects: Projects) -> None:
         {"test_zip.py": test, "conftest.py": "import sys\nsys.path.insert(0, 'parts.zip')\n"}
     )
 
-    run = project.localize("--bayesloc")
+    run = project.localize(*OURS, "--bayesloc", env=ALONE)
 
     assert run.names()[0] == "calc.py add"
     assert "own-fault" not in run.output
@@ -112,7 +112,7 @@ def test_extension_module_is_no_trouble(projects: Projects) -> None:
     project = projects.buggy({"shop/__init__.py": "", "test_shop.py": USES_EXTENSION})
     shutil.copy(found.origin, project.root / "shop" / Path(found.origin).name)
 
-    run = project.localize("--bayesloc")
+    run = project.localize(*OURS, "--bayesloc", env=ALONE)
 
     assert run.names()[0] == "calc.py add"
     assert "own-fault" not in run.output
@@ -149,7 +149,7 @@ CHILD = """
 def test_code_that_only_a_child_process_runs_is_said_to_be_unseen(projects: Projects) -> None:
     project = projects.make({"calc.py": BUGGY["calc.py"], "test_calc.py": CHILD})
 
-    run = project.localize("--bayesloc")
+    run = project.localize(*OURS, "--bayesloc", env=ALONE)
 
     assert run.outcomes == {"failed": 1, "passed": 1}
     assert "(empty-spectrum)" in run.output
@@ -233,7 +233,7 @@ def test_file_in_a_syntax_that_is_not_known_yet_is_no_trouble(projects: Projects
         }
     )
 
-    run = project.localize("--bayesloc", "--bayesloc-budget=20")
+    run = project.localize(*OURS, "--bayesloc", "--bayesloc-budget=20", env=ALONE)
 
     assert run.names()[0] == "calc.py add"
     assert "own-fault" not in run.output
@@ -243,10 +243,11 @@ def test_without_fork_each_inspection_has_a_process_of_its_own(projects: Project
     project = projects.buggy({"lib/sitecustomize.py": "import os\n\ndel os.fork\n"})
 
     run = project.localize(
+        *OURS,
         "--bayesloc",
         "--bayesloc-threshold=0.999",
         "--bayesloc-inspections=3",
-        env={"PYTHONPATH": str(project.root / "lib")},
+        env={**ALONE, "PYTHONPATH": str(project.root / "lib")},
     )
 
     assert run.names()[0] == "calc.py add"

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import suppress
+from importlib import resources
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -135,6 +136,9 @@ def import_plugin() -> None:
             with suppress(ImportError):  # what it needs is optional
                 importlib.import_module(module.name)
     package.__doc__ = f"{package.__doc__} PYTEST_DONT_REWRITE"
+    page = importlib.import_module("pytest_bayesloc.report.html")
+    for template in resources.files(package).joinpath("report/templates").iterdir():
+        page.environment().get_template(template.name)
 
 
 if __name__ == "__main__":
