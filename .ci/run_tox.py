@@ -26,10 +26,9 @@ LOWEST = "3.11"
 FULL = "3.13"
 #: Where ``make test`` runs tests.
 TESTED = ROOT / ".cache" / "test-venv" / "pyvenv.cfg"
-#: The first waits most, for a language model, so it begins.
-CHECKS = ("e2e", "company", "check", "release")
-#: Of the environments, so many run beside each other: each waits for what it installs or starts.
-N_BESIDE = 2
+CHECKS = ("e2e", "company")
+#: Each keeps one processor busy, so these run beside each other.
+BESIDE = ("check", "release")
 ASK = """
 import sys, sysconfig
 letter = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
@@ -39,11 +38,11 @@ print(sys.executable)
 
 
 def main(wanted: list[str]) -> int:
-    """The exit status of tox."""
+    """The exit status of tox, which runs twice where all environments are wanted."""
     found = {version: where for version in VERSIONS if (where := find(version))}
     for version in VERSIONS:
         print(f"Python {version}: {found.get(version) or 'not here, its tests are skipped'}")
-    environments = wanted or [CHECKS[0], *test_environments(list(found)), *CHECKS[1:]]
+    environments = wanted or [*test_environments(list(found)), *CHECKS]
     folders = [str(where.parent) for where in found.values()]
     path = os.pathsep.join([*folders, os.environ.get("PATH", os.defpath)])
     # Where a Python is missing, the tests are skipped in plain sight, never fetched behind it.
@@ -54,13 +53,15 @@ def main(wanted: list[str]) -> int:
         **os.environ,
         "PATH": path,
     }
-    beside = min(N_BESIDE, len(environments))
-    if beside > 1:
-        environment.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str((os.cpu_count() or 1) + 1))
-    arguments = ["run-parallel", "--parallel", str(beside), "--parallel-no-spinner"]
-    print("$ tox", *arguments, "-e", ",".join(environments), flush=True)
-    tox = [sys.executable, "-m", "tox", *arguments, "-e", ",".join(environments)]
-    return subprocess.run(tox, cwd=ROOT, env=environment, check=False).returncode
+    runs = [["run", "-e", ",".join(environments)]]
+    if not wanted:
+        runs.append(["run-parallel", "--parallel-live", "-e", ",".join(BESIDE)])
+    failed = 0
+    for arguments in runs:
+        print("$ tox", *arguments, flush=True)
+        tox = [sys.executable, "-m", "tox", *arguments]
+        failed |= subprocess.run(tox, cwd=ROOT, env=environment, check=False).returncode
+    return failed
 
 
 def tested() -> str:

@@ -19,5 +19,5 @@ settings.load_profile("timeless")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Start more workers than there are cores: much of the time goes into waiting for runs."""
-    return int(os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") or (os.cpu_count() or 1) + 2)
+    """Start more workers than there are cores: most of the time goes into waiting for runs."""
+    return (os.cpu_count() or 1) + 2

@@ -22,7 +22,7 @@ from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, put_value
 from pytest_bayesloc.rerun.handled import HandledErrors
 from pytest_bayesloc.rerun.readers import Readers
 from pytest_bayesloc.rerun.samples import Sampler
-from pytest_bayesloc.rerun.sets import Shuffle, code_files
+from pytest_bayesloc.rerun.sets import Shuffle, texts_of
 from pytest_bayesloc.rerun.shared import KeptState, SharedFixtures, changed_state, shared_state
 from pytest_bayesloc.rerun.swap import (
     DataOverlay,
@@ -216,8 +216,7 @@ class Child:
         seed, only = value
         name_of = FileNames(str(self._config.rootpath), files).name
         shuffle = Shuffle(seed, name_of, tuple(only) if only else None)
-        texts = {real_path(path): _text_of(path) for path in code_files(files)}
-        shuffle.install(self._reachable(), texts)
+        shuffle.install(self._reachable(), texts_of(files))
         self._recorders["readers"] = shuffle
 
     def _put_turns(self, value: Sequence[Any], files: Mapping[str, str]) -> None:

@@ -21,7 +21,9 @@ import pytest
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.boot import booted
 from pytest_bayesloc.rerun.child import WHOLE, Child, Frames, frames_of
+from pytest_bayesloc.rerun.conditions import SETS
 from pytest_bayesloc.rerun.fence import AWAY
+from pytest_bayesloc.rerun.sets import changed_code, texts_of
 from pytest_bayesloc.rerun.swap import bring_to_front, functions_by_file
 from pytest_bayesloc.rerun.transports.local import (
     adopt_orphans,
@@ -188,6 +190,9 @@ class RerunPlugin:
         _remove(self._scratch, ignore_errors=True)
 
     def _answer(self, request: Message) -> Message:
+        if request.get("condition", ("",))[0] == SETS:
+            for path, text in texts_of(request["files"]).items():
+                changed_code(path, text)  # for this child and later ones
         started, before = monotonic(), cpu_of_children()
         alive, held = os.pipe()  # ends with the child, which holds the other end
         pid = os.fork()

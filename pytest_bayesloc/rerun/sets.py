@@ -15,16 +15,17 @@ import builtins
 import hashlib
 import sys
 from contextlib import suppress
-from pathlib import PurePath
+from functools import cache
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.source import compile_tree, parse
 from pytest_bayesloc.rerun.readers import own_frame, reader_at
-from pytest_bayesloc.rerun.swap import FunctionIndex, codes_in, key_of, swap_code
+from pytest_bayesloc.rerun.swap import FunctionIndex, codes_in, key_of, real_path, swap_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from types import FrameType
+    from types import CodeType, FrameType
 
     from pytest_bayesloc.domain.inspection import Reader
 
@@ -67,13 +68,11 @@ class Shuffle:
         """
         setattr(builtins, NAME, self)
         for path, text in texts.items():
-            own = functions.get(path, ())
-            try:
-                code = compile_tree(_changed(parse(text, path)), path)
-                keys = {key_of(inner) for inner in codes_in(code)}
-            except (SyntaxError, ValueError, RecursionError):
+            code = changed_code(path, text)
+            if code is None:
                 continue
-            for function in own:
+            keys = {key_of(inner) for inner in codes_in(code)}
+            for function in functions.get(path, ()):
                 with suppress(ValueError):  # it would close over other variables
                     swap_code([function], code, keys)
         self._change_modules(texts)
@@ -160,9 +159,15 @@ class _Wrapper(ast.NodeTransformer):
         return _wrapped(self.generic_visit(node))
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        is_set = _makes_a_set(node)
         inner = self.generic_visit(node)
-        is_set = isinstance(node.func, ast.Name) and node.func.id in _MAKES
         return _wrapped(inner) if is_set else inner  # type: ignore[return-value]
+
+
+def _makes_a_set(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in _MAKES
+    return isinstance(node, ast.Set | ast.SetComp)
 
 
 def _wrapped(node: Any) -> ast.expr:  # noqa: ANN401 - an expression
@@ -173,9 +178,28 @@ def _wrapped(node: Any) -> ast.expr:  # noqa: ANN401 - an expression
     return call
 
 
-def _changed(tree: ast.Module) -> ast.Module:
-    changed: ast.Module = _Wrapper().visit(tree)
-    return changed
+@cache
+def changed_code(path: str, text: str) -> CodeType | None:
+    """Return the code of a file that hands each set it makes to ``Shuffle``; None if it has none.
+
+    Kept, since forked children begin with what the server has compiled.
+    """
+    try:
+        tree = parse(text, path)
+        if not any(_makes_a_set(node) for node in ast.walk(tree)):
+            return None
+        return compile_tree(_Wrapper().visit(tree), path)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def texts_of(files: Iterable[str]) -> dict[str, str]:
+    """Return the texts of the files of code by their real paths."""
+    texts = {}
+    for file in code_files(files):
+        with suppress(OSError, UnicodeError):
+            texts[real_path(file)] = Path(file).read_text(encoding="utf-8")
+    return texts
 
 
 def code_files(paths: Iterable[str]) -> list[str]:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DEMO = Path(__file__).resolve().parents[2] / "demo_project"
-#: So much that a slow machine with one thread answers in a minute.
+#: As little as may be: a slow machine with one thread answers in half a minute.
 SMALL = (
     "--bayesloc-llm",
     "--bayesloc-llm-model=smollm2",
-    "--bayesloc-llm-limits=prompt=2000 answer=600 parallel=1 functions=1 calls=10",
+    "--bayesloc-llm-limits=prompt=2000 answer=200 parallel=1 functions=1 calls=10",
     "--bayesloc-budget=300",
 )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_bayesloc.rerun.sets import NAME, Shuffle, code_files
+from pytest_bayesloc.rerun.sets import NAME, Shuffle, changed_code, code_files
 
 FILE = "/p/shop.py"
 CODE = dedent("""
@@ -87,3 +87,8 @@ def test_code_that_sorts_gets_the_same() -> None:
 
 def test_test_files_keep_their_rewritten_assertions() -> None:
     assert code_files(["/p/a.py", "/p/test_a.py", "/p/conftest.py"]) == ["/p/a.py"]
+
+
+@pytest.mark.parametrize("text", ["def f(): return [1, 2]\n", "def f(:\n"])
+def test_file_that_makes_no_sets_is_not_compiled(text: str) -> None:
+    assert changed_code("a.py", text) is None
