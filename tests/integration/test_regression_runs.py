@@ -442,7 +442,7 @@ def test_search_for_a_fix_looks_at_git_without_any_inspection(committed: Project
     edit(committed, "prices.py", "return price / rate", "return price - rate - 1")
     commit(committed, "simpler")
 
-    run = committed.localize("--bayesloc-fix=suggest")
+    run = committed.localize("--bayesloc-fix=suggest", "--bayesloc-budget=8")
 
     assert run.names()[0] == "prices.py net"
     assert "CHANGED_SINCE_GREEN" in outcomes(run, "net")

@@ -564,12 +564,10 @@ def test_memory_that_is_off_keeps_nothing(projects: Projects) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("branch", [(), ("--cov-branch",)], ids=["lines", "branches"])
-def test_coverage_of_others_is_whole_where_some_tests_are_known(
-    projects: Projects, branch: tuple[str, ...]
-) -> None:
+def test_coverage_of_others_is_whole_where_some_tests_are_known(projects: Projects) -> None:
     project = projects.make(FILES)
-    options = ("-q", "--cov=shop", "--cov-report=term-missing", "--cov-context=test", *branch)
+    report = ("--cov-report=term-missing", "--cov-context=test", "--cov-branch")
+    options = ("-q", "--cov=shop", *report)
     project.run(*options, lean=False)
     edit(project, "shop/prices.py", "return net(price) * 4", "return net(price) * 2 * 2")
 
