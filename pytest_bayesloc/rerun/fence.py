@@ -147,12 +147,14 @@ class Fence:
         """Hear every event of this process from now on, and of those that it forks."""
         judges = self._judges()
 
-        def hear(event: str, args: tuple[Any, ...]) -> None:
-            judge = judges.get(event)
-            if judge is None or not self._is_on:
+        # Hundreds of thousands of events are none of these: what names them is nearest at hand.
+        def hear(
+            event: str, args: tuple[Any, ...], judged: frozenset[str] = frozenset(judges)
+        ) -> None:
+            if event not in judged or not self._is_on:
                 return
             try:
-                judge(*args)
+                judges[event](*args)
             except Exception:  # noqa: BLE001 - a test may have broken what is needed
                 self._refuse(ACT, event, f"does what can't be judged ({event})")
 
