@@ -8,7 +8,6 @@ import sys
 from functools import partial
 from itertools import pairwise
 from math import inf
-from pathlib import Path
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -33,6 +32,7 @@ from pytest_bayesloc.rerun.swap import (
     key_of,
     real_path,
     swap_code,
+    text_of,
 )
 from pytest_bayesloc.rerun.watched import watches
 
@@ -231,7 +231,7 @@ class Child:
             [(paths[file], (line, name.rpartition(".")[2])) for file, line, name in functions]
             for functions in value
         )
-        texts = {path: _text_of(path) for path, _ in (*slow, *in_turn)}
+        texts = {path: text_of(path) for path, _ in (*slow, *in_turn)}
         install(self._reachable(), texts, slow, in_turn)
 
     def _watch_state(self, name_of: Callable[[str], str], restored: Sequence[str] | None) -> None:
@@ -408,13 +408,6 @@ class Child:
                 "frames": self._frames,
             }
         )
-
-
-def _text_of(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeError):
-        return ""
 
 
 def frames_of(error: BaseException) -> Frames:

@@ -147,7 +147,7 @@ class Fence:
         """Hear every event of this process from now on, and of those that it forks."""
         judges = self._judges()
 
-        # Hundreds of thousands of events are none of these: what names them is nearest at hand.
+        # Most events, hundreds of thousands of them, are not judged: a default is found fastest.
         def hear(
             event: str, args: tuple[Any, ...], judged: frozenset[str] = frozenset(judges)
         ) -> None:

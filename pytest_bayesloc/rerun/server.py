@@ -23,7 +23,7 @@ from pytest_bayesloc.rerun.boot import booted
 from pytest_bayesloc.rerun.child import WHOLE, Child, Frames, frames_of
 from pytest_bayesloc.rerun.conditions import SETS
 from pytest_bayesloc.rerun.fence import AWAY
-from pytest_bayesloc.rerun.sets import changed_code, texts_of
+from pytest_bayesloc.rerun.sets import compile_ahead
 from pytest_bayesloc.rerun.swap import bring_to_front, functions_by_file
 from pytest_bayesloc.rerun.transports.local import (
     adopt_orphans,
@@ -191,8 +191,7 @@ class RerunPlugin:
 
     def _answer(self, request: Message) -> Message:
         if request.get("condition", ("",))[0] == SETS:
-            for path, text in texts_of(request["files"]).items():
-                changed_code(path, text)  # for this child and later ones
+            compile_ahead(request["files"])
         started, before = monotonic(), cpu_of_children()
         alive, held = os.pipe()  # ends with the child, which holds the other end
         pid = os.fork()

@@ -14,14 +14,13 @@ import ast
 import builtins
 import hashlib
 import sys
-from contextlib import suppress
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.source import compile_tree, parse
 from pytest_bayesloc.rerun.readers import own_frame, reader_at
-from pytest_bayesloc.rerun.swap import FunctionIndex, codes_in, key_of, real_path, swap_code
+from pytest_bayesloc.rerun.swap import FunctionIndex, real_path, swap_each, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -69,12 +68,8 @@ class Shuffle:
         setattr(builtins, NAME, self)
         for path, text in texts.items():
             code = changed_code(path, text)
-            if code is None:
-                continue
-            keys = {key_of(inner) for inner in codes_in(code)}
-            for function in functions.get(path, ()):
-                with suppress(ValueError):  # it would close over other variables
-                    swap_code([function], code, keys)
+            if code is not None:
+                swap_each(functions.get(path, ()), code)
         self._change_modules(texts)
 
     def _change_modules(self, texts: Mapping[str, str]) -> None:
@@ -195,11 +190,13 @@ def changed_code(path: str, text: str) -> CodeType | None:
 
 def texts_of(files: Iterable[str]) -> dict[str, str]:
     """Return the texts of the files of code by their real paths."""
-    texts = {}
-    for file in code_files(files):
-        with suppress(OSError, UnicodeError):
-            texts[real_path(file)] = Path(file).read_text(encoding="utf-8")
-    return texts
+    return {real_path(file): text_of(file) for file in code_files(files)}
+
+
+def compile_ahead(files: Iterable[str]) -> None:
+    """Compile what the children that are forked from now on need."""
+    for path, text in texts_of(files).items():
+        changed_code(path, text)
 
 
 def code_files(paths: Iterable[str]) -> list[str]:

@@ -15,6 +15,7 @@ import pathlib
 import re
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from itertools import accumulate, takewhile
@@ -201,6 +202,25 @@ def swap_code(
             function.__code__ = code
             n_swapped += 1
     return n_swapped
+
+
+def swap_each(functions: Iterable[FunctionType], module: CodeType) -> None:
+    """Give each of ``functions`` its code from ``module``, unless it would close over others."""
+    fresh = {key_of(code): code for code in codes_in(module)}
+    for function in functions:
+        code = fresh.get(key_of(function.__code__))
+        if code is not None:
+            with suppress(ValueError):
+                function.__code__ = code
+
+
+@cache
+def text_of(path: str) -> str:
+    """Return the text of a file; empty if it can't be read. Kept as ``real_path`` is."""
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        return ""
 
 
 # -- imports

@@ -5,16 +5,17 @@ from __future__ import annotations
 import ast
 import asyncio
 import builtins
-from contextlib import suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_bayesloc.domain.source import compile_tree, first_line, parse
-from pytest_bayesloc.rerun.swap import CodeKey, FunctionIndex, codes_in, key_of, swap_code
+from pytest_bayesloc.rerun.swap import swap_each
 from pytest_bayesloc.syntax.nodes import nodes_inside
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Collection, Mapping
+
+    from pytest_bayesloc.rerun.swap import CodeKey, FunctionIndex
 
 NAME = "__bayesloc_turns__"  # of ``builtins``, by which changed code reaches ``Turns``
 SLOW_S = 0.005  # behind each await
@@ -75,10 +76,7 @@ def install(
                 around.body = node.body
                 node.body = [ast.copy_location(around, node.body[0])]
         code = compile_tree(ast.fix_missing_locations(tree), path)
-        keys = {key_of(inner) for inner in codes_in(code)}
-        for function in functions.get(path, ()):
-            with suppress(ValueError):  # it would close over other variables
-                swap_code([function], code, keys)
+        swap_each(functions.get(path, ()), code)
 
 
 def _slow_down(function: ast.AsyncFunctionDef) -> None:
