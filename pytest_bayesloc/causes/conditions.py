@@ -51,6 +51,8 @@ VARYING = frozenset({"in-thread", "random", "threads"})
 N_DELAYED, MAX_DELAYED = 5, 6
 FREQUENT_S, RARE_S = 1e-6, 5.0  # between switches of threads
 LONGER, SHORTER = 20.0, 0.1
+#: Where a test takes its time, its waits take fewer times as long: seconds, and the least factor.
+LONGEST_S, LEAST_LONGER = 3.0, 3.0
 LATE_S = 0.2
 FOUND, MAX_LEFT = "found:", 5  # paths that code finds, and that are tried without
 MAX_TURNS_S = 2.0  # of a re-run: tasks that wait for each other never end in turn
@@ -67,7 +69,6 @@ _SIMPLE: Sequence[tuple[str, Sequence[object], CauseKind, str]] = (
     ),
     # A server gives ``random`` the same seed in each re-run: others may end otherwise.
     ("random", range(1, N_SEEDS), CauseKind.RANDOM, "if the seed of random is {}"),
-    ("waiting", (LONGER,), CauseKind.SLOWNESS, "if waits take {:g} times as long"),
 )
 _ENDS = {Verdict.PASS: "passes", Verdict.FAIL: "fails"}
 
@@ -148,6 +149,7 @@ class ConditionSearch:
         self.is_steady = True
         self.readers: Mapping[str, Sequence[Reader]] = {}
         self._read_order: Sequence[Reader] = ()  # of sets, in the last re-run
+        self._usual_s = 0.0  # of a re-run of the test as it is
 
     def decided(self, *, has_sets: bool, is_edited: bool = False) -> Decided | None:
         """Return the condition that decides how the test ends, alone and as it is.
@@ -159,6 +161,7 @@ class ConditionSearch:
         """
         first = self._runner.rerun(None, [self._test], limit_s=self._limit_s())
         self.is_steady = self._fails(first.tests[self._test])
+        self._usual_s = first.seconds
         if first.seconds * N_RERUNS > self.left_s():  # without the start of a server
             return None  # it takes too long
         self.readers = self._runner.readers(self._test, limit_s=self._limit_s())
@@ -183,7 +186,7 @@ class ConditionSearch:
         yield from (self._without_file, self._other_clock, self._other_zone)
         yield from (self._other_folder, self._other_variable)
         yield from (partial(self._passing, *way) for way in _SIMPLE)
-        yield from (self._other_locale, self._other_start, self._in_turn)
+        yield from (self._longer_waits, self._other_locale, self._other_start, self._in_turn)
 
     def _without_file(self) -> Decided | None:
         paths = [name.removeprefix(FOUND) for name in self.readers if name.startswith(FOUND)]
@@ -237,6 +240,16 @@ class ConditionSearch:
             if is_set and (found := self._passing("variable", (name,), kind, words, readers)):
                 return found
         return None
+
+    def _longer_waits(self) -> Decided | None:
+        words = "if waits take {:g} times as long"
+        return self._passing("waiting", (self._longer,), CauseKind.SLOWNESS, words)
+
+    @property
+    def _longer(self) -> float:
+        """Factor of waits."""
+        fewer = LONGEST_S // self._usual_s if self._usual_s else LONGER
+        return min(LONGER, max(LEAST_LONGER, fewer))
 
     def _other_locale(self) -> Decided | None:
         names = ("LC_ALL", "LC_CTYPE", "LC_TIME", "LC_NUMERIC", "LANG")
@@ -355,7 +368,7 @@ class ConditionSearch:
             (("waiting", SHORTER), f"waits are {1 / SHORTER:g} times as short"),
         ):
             n_failed = self._n_failed(condition, N_AGREEING)
-            if n_failed == N_AGREEING and self._passes(("waiting", LONGER)):
+            if n_failed == N_AGREEING and self._passes(("waiting", self._longer)):
                 seen = f"fails each time if {words}, and passes if waits take longer"
                 kind = CauseKind.SLOWNESS
                 return Decided(kind=kind, seen=seen, condition=condition, readers=readers)

@@ -49,7 +49,7 @@ SLOW = {
             if os.environ.get("PYTEST_CURRENT_TEST") and pathlib.Path("slow").exists():
                 with open("beats", "a") as stream:
                     stream.write(".")
-                time.sleep(0.3)
+                time.sleep(0.1)
 
 
         def pytest_sessionfinish(session):

@@ -79,7 +79,7 @@ def search(
         ("folder", ("folder", "/p"), CauseKind.WORKING_DIRECTORY),
         ("variable:SHOP_TAX", ("variable", "SHOP_TAX"), CauseKind.VARIABLE),
         ("random", ("random", 5), CauseKind.RANDOM),
-        ("waiting", ("waiting", 20.0), CauseKind.SLOWNESS),
+        ("waiting", ("waiting", 6.0), CauseKind.SLOWNESS),
     ],
 )
 def test_steady_failure_is_decided_by_what_the_code_reads(
@@ -143,7 +143,7 @@ def test_no_process_is_started_for_a_seed_of_hash_where_the_code_was_edited() ->
 
 def test_condition_that_was_found_by_chance_is_searched_as_one_of_a_flaky_test() -> None:
     answers = iter([FAILED] * 12)
-    ends = {("waiting", 20.0): PASSED, ("starting", 0.2): FAILED}
+    ends = {("waiting", 6.0): PASSED, ("starting", 0.2): FAILED}
     runner = one_test("waiting", ends)
     runner.answer = lambda _patch, _test: next(answers, PASSED)
     runner.asking = {FAILURE.node_id: {"waiting": [READER], "threads": [READER]}}
@@ -290,6 +290,19 @@ def test_wait_that_is_too_short_fails_where_threads_start_late() -> None:
 
     assert found is not None
     assert found.kind is CauseKind.SLOWNESS
+
+
+@pytest.mark.parametrize(("takes_s", "factor"), [(0.1, 20.0), (2.0, 3.0)])
+def test_waits_of_a_test_that_takes_its_time_take_fewer_times_as_long(
+    takes_s: float, factor: float
+) -> None:
+    runner = one_test("waiting", {("waiting", factor): PASSED})
+    runner.seconds = takes_s
+
+    found = search(runner).decided(has_sets=False)
+
+    assert found is not None
+    assert found.seen == f"passes if waits take {factor:g} times as long"
 
 
 @pytest.mark.parametrize("plain", [FAILED, PASSED])

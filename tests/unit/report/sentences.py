@@ -362,7 +362,7 @@ def decided() -> Iterator[Decided | None]:
         ("folder", ("folder", "/p")),
         ("variable:SHOP_TAX", ("variable", "SHOP_TAX")),
         ("random", ("random", 5)),
-        ("waiting", ("waiting", 20.0)),
+        ("waiting", ("waiting", 6.0)),
     )
     for reads, condition in steady:
         runner = conditions.one_test(reads, {condition: passed})
