@@ -34,6 +34,7 @@ from pytest_bayesloc.inspection.delta import minimal
 from pytest_bayesloc.inspection.loop import NO_FURTHER, passed_again
 from pytest_bayesloc.pipeline.execute import open_pool
 from pytest_bayesloc.rerun.conditions import ABSENT
+from pytest_bayesloc.syntax.nodes import last_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -190,7 +191,8 @@ def _fails_alone(context: Context, search: OrderSearch) -> bool:
 
 def _left_out(context: Context, node_id: str) -> list[str]:
     """List the tests before ``node_id``, in the order of files, that did not run before it."""
-    ran = {*context.recorder.recorded.earlier_tests(node_id), node_id}
+    earlier = context.recorder.recorded.earlier_tests(node_id)
+    ran = {n.partition("[")[0] for n in (*earlier, node_id)}  # files tell no parameters
     files = [file for file in python_files(context.sources) if _is_test_file(file)]
     known = [n for file in sorted(files) for n in _tests_of(context, file)]
     plain = node_id.partition("[")[0]
@@ -207,7 +209,8 @@ def _is_test_file(file: str) -> bool:
 def _tests_of(context: Context, file: str) -> list[str]:
     """Return the node ids of the plain tests of a file, in the order that they run in.
 
-    Those of a ``unittest.TestCase`` run in the order of their names.
+    Those of a ``unittest.TestCase`` run in the order of their names. Neither fixtures nor methods
+    of a class whose tests only others inherit are tests.
     """
     source = context.sources.map(file)
     found: list[tuple[int, str, str]] = []
@@ -217,10 +220,19 @@ def _tests_of(context: Context, file: str) -> list[str]:
             outer = unit.outer.node if unit.outer is not None else None
             bases = outer.bases if isinstance(outer, ast.ClassDef) else []
             is_case = any("TestCase" in ast.unparse(base) for base in bases)
+            is_inherited = len(parts) > 1 and not is_case and not parts[-2].startswith("Test")
+            if is_inherited or _is_fixture(unit.node):
+                continue
             line = outer.lineno if isinstance(outer, ast.ClassDef) else unit.location.start_line
             name = parts[-1] if is_case else f"{unit.location.start_line:09}"
             found.append((line, name, "::".join((file, *parts))))
     return [node_id for *_, node_id in sorted(found)]
+
+
+def _is_fixture(function: ast.AST) -> bool:
+    decorators = getattr(function, "decorator_list", ())
+    makers = (d.func if isinstance(d, ast.Call) else d for d in decorators)
+    return any(last_name(maker) == "fixture" for maker in makers)
 
 
 def _explained(

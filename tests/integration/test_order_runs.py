@@ -271,3 +271,42 @@ def test_fault_beside_a_spoiled_test_is_still_localized(projects: Projects) -> N
 
     assert [spoiled["test"] for spoiled in _spoiled(run)] == [VICTIM]
     assert run.failing == {VICTIM, f"{VICTIM}_in_lower_case"}
+
+
+NO_OTHER_SERVER = """
+    from pytest_bayesloc.pipeline import order
+
+    order.open_pool = None
+    """
+ALL_RAN = """
+    import pytest
+
+
+    @pytest.fixture
+    def test_rate():
+        return 2
+
+
+    class BaseOfTests:
+        def test_sum(self):
+            assert self.parts == [1]
+
+
+    class TestOne(BaseOfTests):
+        parts = [1]
+
+
+    @pytest.mark.parametrize("value", [1, 2])
+    def test_value(value, test_rate):
+        assert value * test_rate
+    """
+
+
+@pytest.mark.one_python
+def test_no_other_tests_are_looked_for_where_all_ran(projects: Projects) -> None:
+    project = projects.buggy({"conftest.py": NO_OTHER_SERVER, "test_all.py": ALL_RAN})
+
+    run = project.localize("--bayesloc")
+
+    assert run.inspections
+    assert "own-fault" not in run.output
