@@ -173,16 +173,35 @@ def _wrapped(node: Any) -> ast.expr:  # noqa: ANN401 - an expression
     return call
 
 
+def _future_imports(body: Iterable[ast.stmt]) -> list[ast.stmt]:
+    imports = [node for node in body if isinstance(node, ast.ImportFrom)]
+    return [node for node in imports if node.module == "__future__"]
+
+
+def _making_sets(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements that make sets; of classes, only what makes some."""
+    for node in body:
+        if isinstance(node, ast.ClassDef):
+            node.body = [*_making_sets(node.body)]
+            if node.body:
+                yield node
+        elif any(map(_makes_a_set, ast.walk(node))):
+            yield node
+
+
 @cache
 def changed_code(path: str, text: str) -> CodeType | None:
     """Return the code of a file that hands each set it makes to ``Shuffle``; None if it has none.
 
-    Kept, since forked children begin with what the server has compiled.
+    Functions that make none are left out. It is kept, since forked children begin with what the
+    server has compiled.
     """
     try:
         tree = parse(text, path)
-        if not any(_makes_a_set(node) for node in ast.walk(tree)):
+        imports, tree.body = _future_imports(tree.body), [*_making_sets(tree.body)]
+        if not tree.body:
             return None
+        tree.body[:0] = imports
         return compile_tree(_Wrapper().visit(tree), path)
     except (SyntaxError, ValueError, RecursionError):
         return None

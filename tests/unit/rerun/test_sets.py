@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_bayesloc.rerun.sets import NAME, Shuffle, changed_code, code_files
+from pytest_bayesloc.rerun.swap import codes_in
 
 FILE = "/p/shop.py"
 CODE = dedent("""
@@ -83,6 +84,42 @@ def test_code_that_sorts_gets_the_same() -> None:
     exec(compile(CODE, FILE, "exec", dont_inherit=True), space)
 
     assert {shuffled(space, "of_sorted", seed)[0] for seed in range(6)} == {"ab"}
+
+
+METHODS = dedent("""
+    from __future__ import annotations
+
+    class Base:
+        def tags(self):
+            return "abcd"
+
+    class Shop(Base):
+        __times = 2
+
+        def name(self):
+            return "shop"
+
+        def tags(self) -> Unknown:
+            return self.__times * "".join(set(super().tags()))
+    """)
+
+
+def test_method_has_its_class_though_what_makes_no_sets_is_left_out() -> None:
+    space: dict[str, Any] = {}
+    exec(compile(METHODS, FILE, "exec", dont_inherit=True), space)
+    kind, orders = space["Shop"], set()
+    for seed in range(6):
+        shuffle = Shuffle(seed, lambda _: "shop.py", None)
+        shuffle.install({FILE: [kind.name, kind.tags]}, {FILE: METHODS})
+        orders.add(kind().tags())
+
+    assert len(orders) > 1
+    assert {"".join(sorted(order)) for order in orders} == {"aabbccdd"}
+    code = changed_code(FILE, METHODS)
+    assert code is not None
+    names = {inner.co_name for inner in codes_in(code)}
+    assert "tags" in names
+    assert "name" not in names
 
 
 def test_test_files_keep_their_rewritten_assertions() -> None:
