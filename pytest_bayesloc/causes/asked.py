@@ -7,7 +7,14 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.syntax.nodes import called_name, names_in, nodes_inside, spans, stored_names
+from pytest_bayesloc.syntax.nodes import (
+    called_name,
+    names_in,
+    nodes_inside,
+    spans,
+    statements_in,
+    stored_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,9 +37,13 @@ class Optional(NamedTuple):
     names: frozenset[str]
 
 
-def optional_packages(scope: ast.AST) -> Iterator[Optional]:
-    """Yield the packages that ``scope`` imports in a ``try``, or looks for by ``find_spec``."""
-    for node in ast.walk(scope):
+def optional_packages(scope: ast.AST, text: str) -> Iterator[Optional]:
+    """Yield the packages that ``scope`` imports in a ``try``, or looks for by ``find_spec``.
+
+    ``text`` is that of its file.
+    """
+    is_looked_for = "find_spec" in text
+    for node in statements_in(scope) if is_looked_for or "try:" in text else ():
         if isinstance(node, ast.Try) and _catches_import_errors(node):
             handled = [n for handler in node.handlers for n in handler.body]
             made = {n.name for n in handled if isinstance(n, (FunctionNode, ast.ClassDef))}
@@ -40,7 +51,7 @@ def optional_packages(scope: ast.AST) -> Iterator[Optional]:
             for statement in node.body:
                 for package, bound in _imports(statement):
                     yield Optional(package, statement.lineno, frozenset({*bound, *set_names}))
-        elif isinstance(node, (ast.Assign, ast.If, ast.Return)):
+        elif is_looked_for and isinstance(node, (ast.Assign, ast.If, ast.Return)):
             value = node.test if isinstance(node, ast.If) else node.value
             names = frozenset(_assigned([node]) if isinstance(node, ast.Assign) else ())
             for call in ast.walk(value) if value is not None else ():

@@ -30,7 +30,7 @@ from pytest_bayesloc.causes.versions import other_version
 from pytest_bayesloc.domain.cause import Cause, CauseKind
 from pytest_bayesloc.domain.failure import Frame
 from pytest_bayesloc.domain.source import unit_of_frame
-from pytest_bayesloc.syntax.nodes import imported_from, names_in
+from pytest_bayesloc.syntax.nodes import imported_from, names_in, statements_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -291,7 +291,7 @@ class EnvironmentCauses:
         found = [(file, optional) for optional in self._optional(file)]
         source = self._sources.map(file)
         if source is not None:
-            for node in ast.walk(source.module.node):
+            for node in statements_in(source.module.node):
                 if isinstance(node, ast.ImportFrom):
                     found += self._of_import(source.module.location.package, node)
         return found
@@ -308,7 +308,8 @@ class EnvironmentCauses:
     def _read_optional(self, file: str) -> list[Optional]:
         """List the packages that ``file`` can do without, and that are not there."""
         source = self._sources.map(file)
-        found = [] if source is None else optional_packages(source.module.node)
+        text = self._sources.read(file) or ""
+        found = [] if source is None else optional_packages(source.module.node, text)
         return [o for o in found if not self._machine.has_package(o.package)]
 
     def _missing_plugin(self, failure: Failure) -> Cause | None:
@@ -398,7 +399,7 @@ class EnvironmentCauses:
         return ""
 
     def _read_programs(self, file: str) -> list[tuple[str, frozenset[str]]]:
-        source = self._sources.map(file)
+        source = self._sources.map(file) if "which" in (self._sources.read(file) or "") else None
         module = None if source is None else source.module.node
         return [] if module is None else list(programs(module, constants(module)))
 

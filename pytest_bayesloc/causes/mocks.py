@@ -112,7 +112,10 @@ class MockCauses:
         outer = [o.node for o in unit.enclosing[:-1] if isinstance(o.node, ast.ClassDef)]
         decorators = [d for node in outer for d in node.decorator_list]
         source = self._sources.map(unit.location.file)
-        modules = _modules(source.module.node) if source is not None else {}
+        text = self._sources.read(unit.location.file) or ""
+        if source is None or ("patch" not in text and "setattr" not in text):
+            return
+        modules = _modules(source.module.node)
         for node in (n for top in (*decorators, unit.node) for n in ast.walk(top)):
             if isinstance(node, ast.Call) and (found := _replaced(node, modules)):
                 yield Patch(*found, node.lineno)

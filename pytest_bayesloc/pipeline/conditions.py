@@ -94,8 +94,7 @@ def _clocks(context: Context, case: Case, units: Sequence[Unit]) -> Iterator[Rea
     """Yield the code that reads the clock as it is imported, for what ``units`` mention."""
     tests = case.failures[0].test_locations
     nodes = [unit.node for unit in units]
-    mentioned = {unit.location.qualname for unit in units}
-    mentioned |= names_in(*nodes) | attributes_in(*nodes)
+    mentioned = set[str]()
     files = dict.fromkeys(where.file for where in (*case.spectrum.executed, *tests))
     files |= dict.fromkeys(_imported(context))  # helpers of tests, too, unless workers ran them
     for file in islice(files, MAX_FILES):
@@ -104,6 +103,9 @@ def _clocks(context: Context, case: Case, units: Sequence[Unit]) -> Iterator[Rea
         source = context.sources.map(file)
         body = getattr(source.module.node, "body", ()) if source is not None else ()
         for line, names in clock_at_import(body):
+            mentioned = mentioned or {unit.location.qualname for unit in units}.union(
+                names_in(*nodes), attributes_in(*nodes)
+            )
             if names & mentioned:
                 yield file, line, 1, MODULE
 

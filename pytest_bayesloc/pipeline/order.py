@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shlex
+from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
 
 
 MAX_TESTS = 3  # of a group that are explained: what spoils one mostly spoils the others
+_TEST = re.compile(r"\bdef\s+(test\w*)")
+_SKIPPED = re.compile(r"\b(?:importorskip|allow_module_level)\b")  # what skips a whole file
 #: Folders of tools, in which no test leaves anything.
 _NO_DATA = frozenset({".git", ".pytest_cache", "__pycache__", ".bayesloc", ".venv", "venv"})
 
@@ -190,15 +194,36 @@ def _fails_alone(context: Context, search: OrderSearch) -> bool:
 
 
 def _left_out(context: Context, node_id: str) -> list[str]:
-    """List the tests before ``node_id``, in the order of files, that did not run before it."""
+    """List the tests before ``node_id``, in the order of files, that did not run before it.
+
+    Those that a run of all tests leaves out as well are not among them.
+    """
     earlier = context.recorder.recorded.earlier_tests(node_id)
     ran = {n.partition("[")[0] for n in (*earlier, node_id)}  # files tell no parameters
-    files = [file for file in python_files(context.sources) if _is_test_file(file)]
-    known = [n for file in sorted(files) for n in _tests_of(context, file)]
-    plain = node_id.partition("[")[0]
-    before = known[: known.index(plain)] if plain in known else known
-    left_out = [n for n in before if n not in ran]
+    n_ran = Counter((n.partition("::")[0], n.rpartition("::")[2]) for n in ran)
+    files = sorted(file for file in python_files(context.sources) if _is_test_file(file))
+    deselected = tuple(context.config.getoption("deselect") or ())
+    own, plain = node_id.partition("::")[0], node_id.partition("[")[0]
+    left_out = list[str]()
+    for file in files[: files.index(own) + 1] if own in files else files:
+        text = context.sources.read(file) or ""
+        n_written = Counter(_TEST.findall(text))
+        if all(n_ran[file, name] >= n for name, n in n_written.items()):
+            continue  # to read its tests takes a hundred times as long
+        if file != own and (_is_ignored(context, file) or _SKIPPED.search(text)):
+            continue
+        known = _tests_of(context, file)
+        before = known[: known.index(plain)] if plain in known else known
+        left_out += [n for n in before if n not in ran and not n.startswith(deselected)]
     return left_out if len(left_out) <= MAX_OTHERS else []
+
+
+def _is_ignored(context: Context, file: str) -> bool:
+    """Return whether pytest is told to collect no tests of ``file``."""
+    config = context.config
+    return bool(
+        config.hook.pytest_ignore_collect(collection_path=context.rootdir / file, config=config)
+    )
 
 
 def _is_test_file(file: str) -> bool:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 NodeT = TypeVar("NodeT", bound=ast.AST)
+BLOCKS = (ast.ExceptHandler, ast.match_case)  # which hold statements, and are none
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 BUILT_IN = frozenset(dir(builtins))
 N_SIMILAR = 3
@@ -49,6 +50,18 @@ def nodes_of(tree: ast.AST, kind: type[NodeT] | tuple[type[NodeT], ...]) -> list
     """The nodes of one kind, or of several, in ``tree``, outer ones first."""
     nodes = every_node(tree) if isinstance(tree, ast.Module) else ast.walk(tree)
     return [node for node in nodes if isinstance(node, kind)]
+
+
+def statements_in(tree: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements in ``tree``, in no order; it takes a fifth of a walk over all nodes."""
+    pending = [tree]
+    while pending:
+        for node in ast.iter_child_nodes(pending.pop()):
+            if isinstance(node, ast.stmt):
+                yield node
+                pending.append(node)
+            elif isinstance(node, BLOCKS):
+                pending.append(node)
 
 
 def nodes_inside(scope: ast.AST) -> Iterator[ast.AST]:

@@ -276,7 +276,17 @@ def test_fault_beside_a_spoiled_test_is_still_localized(projects: Projects) -> N
 NO_OTHER_SERVER = """
     from pytest_bayesloc.pipeline import order
 
+    collect_ignore = ["test_again.py"]
     order.open_pool = None
+    """
+SKIPPED = """
+    import pytest
+
+    pytest.importorskip("no_such_package")
+
+
+    def test_skipped():
+        assert True
     """
 ALL_RAN = """
     import pytest
@@ -299,14 +309,19 @@ ALL_RAN = """
     @pytest.mark.parametrize("value", [1, 2])
     def test_value(value, test_rate):
         assert value * test_rate
+
+
+    def test_slow():
+        assert True
     """
 
 
 @pytest.mark.one_python
-def test_no_other_tests_are_looked_for_where_all_ran(projects: Projects) -> None:
-    project = projects.buggy({"conftest.py": NO_OTHER_SERVER, "test_all.py": ALL_RAN})
+def test_no_other_tests_are_looked_for_where_all_ran_that_are_to(projects: Projects) -> None:
+    files = {"test_again.py": ALL_RAN, "test_all.py": ALL_RAN, "test_any.py": SKIPPED}
+    project = projects.buggy({"conftest.py": NO_OTHER_SERVER, **files})
 
-    run = project.localize("--bayesloc")
+    run = project.localize("--bayesloc", "--deselect=test_all.py::test_slow")
 
     assert run.inspections
     assert "own-fault" not in run.output
