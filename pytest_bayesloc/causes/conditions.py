@@ -89,6 +89,7 @@ class Surroundings:
         clocks: The code that reads the clock as it is imported.
         n_workers: Processes that ran tests at the same time.
         left: Selects from paths those that tests may have left behind.
+        set_files: The files whose code the test executes and that makes sets there.
     """
 
     rootdir: str
@@ -99,6 +100,7 @@ class Surroundings:
     clocks: Sequence[Reader]
     n_workers: int
     left: Callable[[Sequence[str]], Sequence[str]]
+    set_files: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,11 +153,10 @@ class ConditionSearch:
         self._read_order: Sequence[Reader] = ()  # of sets, in the last re-run
         self._usual_s = 0.0  # of a re-run of the test as it is
 
-    def decided(self, *, has_sets: bool, is_edited: bool = False) -> Decided | None:
+    def decided(self, *, is_edited: bool = False) -> Decided | None:
         """Return the condition that decides how the test ends, alone and as it is.
 
         Args:
-            has_sets: Whether the code that it executes makes sets.
             is_edited: Whether that code changed since the test passed. It is the likelier cause
                 then, and no processes are started for other seeds of ``hash``.
         """
@@ -169,7 +170,7 @@ class ConditionSearch:
             self.is_steady = self._fails_each_time(N_RACES)
         found = _first(self._of_steady() if self.is_steady else self._of_flaky())
         wanted = Verdict.PASS if self.is_steady else Verdict.FAIL
-        if found is None and has_sets:
+        if found is None and self._around.set_files:
             found = self._other_order(wanted)
         if found is None and HASH in self.readers and not is_edited:
             found = self._other_hash(wanted)
@@ -448,18 +449,20 @@ class ConditionSearch:
 
         Its reader is the code that alone has to get that order.
         """
-        ends: dict[int, Verdict] = {}
+        ends, files = dict[int, Verdict](), self._around.set_files
         began = self._clock()
         for seed in range(N_ORDERS):
             if len(ends) >= LEAST_ORDERS and self._clock() - began > ORDERS_S:
                 break
-            ends[seed] = self._end_of(("sets", (seed, None)))
+            ends[seed] = self._end_of(("sets", (seed, None, files)))
             readers = self._read_order
             if not readers:
                 return None
             others = {end for end in ends.values() if end is not wanted}
             if ends[seed] is wanted and (others or wanted is Verdict.PASS):
-                alone = [r for r in readers if self._end_of(("sets", (seed, r[:2]))) is wanted]
+                alone = [
+                    r for r in readers if self._end_of(("sets", (seed, r[:2], files))) is wanted
+                ]
                 seen = f"{_ENDS[wanted]} with another order of a set, which differs from run to run"
                 return Decided(kind=CauseKind.HASH_ORDER, seen=seen, readers=alone or readers)
         return None

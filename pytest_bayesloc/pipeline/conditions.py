@@ -53,15 +53,15 @@ def explain_condition(
     if case.cause is not None or not is_local(context):
         return False
     units = list(_executed(context, case))
-    has_sets = any(makes_sets(unit.node) for unit in units)
+    set_files = {unit.location.file for unit in units if makes_sets(unit.node)}
     texts = (context.sources.own_text(unit.location) for unit in units)
     clocks = [*_clocks(context, case, units)]
-    if not (is_asked or has_sets or clocks or any(map(WORDS.search, texts))):
+    if not (is_asked or set_files or clocks or any(map(WORDS.search, texts))):
         return False
-    search = _search(context, case, runner, limit_s, clocks)
+    search = _search(context, case, runner, limit_s, clocks, sorted(set_files))
     try:
         is_edited = not case.belief.probabilities.keys().isdisjoint(case.changes.every)
-        found = search.decided(has_sets=has_sets, is_edited=is_edited and not is_asked)
+        found = search.decided(is_edited=is_edited and not is_asked)
         if found and search.is_steady and found.turns and not stale_place(found, context.sources):
             found = None  # code may be wrong that counts tasks, or relies on their order
         if found is not None:
@@ -121,7 +121,12 @@ def _imported(context: Context) -> Iterator[str]:
 
 
 def _search(
-    context: Context, case: Case, runner: Runner, limit_s: float, clocks: Sequence[Reader]
+    context: Context,
+    case: Case,
+    runner: Runner,
+    limit_s: float,
+    clocks: Sequence[Reader],
+    set_files: Sequence[str],
 ) -> ConditionSearch:
     failure = case.failures[0]
     around = Surroundings(
@@ -133,6 +138,7 @@ def _search(
         clocks=clocks,
         n_workers=int(getattr(context.config.option, "numprocesses", None) or 1),
         left=partial(left_files, context, failure.node_id),
+        set_files=set_files,
     )
     return ConditionSearch(runner, failure, around, monotonic, monotonic() + limit_s)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.causes.order import OrderSearch
 from pytest_bayesloc.causes.pollution import (
+    AT_IMPORT,
     FILES,
     FIXTURE,
     changed_variables,
@@ -171,7 +172,8 @@ def _changing_files(context: Context, case: Case) -> dict[str, tuple[int, str]]:
     files = dict.fromkeys(n.partition("::")[0] for n in context.recorder.recorded.verdicts)
     found = {}
     for file in islice(files, MAX_OTHERS):
-        source = context.sources.map(file) if file != own else None
+        is_asked = file != own and AT_IMPORT.search(context.sources.read(file) or "")
+        source = context.sources.map(file) if is_asked else None
         if source is not None and (change := next(changes_at_import(source.module.node), None)):
             found[file] = change
     return found

@@ -213,10 +213,10 @@ class Child:
             if name == ABSENT:
                 self._recorders["readers"] = Made(value)
             return
-        seed, only = value
+        seed, only, names = value
         name_of = FileNames(str(self._config.rootpath), files).name
         shuffle = Shuffle(seed, name_of, tuple(only) if only else None)
-        shuffle.install(self._reachable(), texts_of(files))
+        shuffle.install(self._reachable(), texts_of(files, names))
         self._recorders["readers"] = shuffle
 
     def _put_turns(self, value: Sequence[Any], files: Mapping[str, str]) -> None:

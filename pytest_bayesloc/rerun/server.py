@@ -191,7 +191,7 @@ class RerunPlugin:
 
     def _answer(self, request: Message) -> Message:
         if request.get("condition", ("",))[0] == SETS:
-            compile_ahead(request["files"])
+            compile_ahead(request["files"], request["condition"][1][2])
         started, before = monotonic(), cpu_of_children()
         alive, held = os.pipe()  # ends with the child, which holds the other end
         pid = os.fork()

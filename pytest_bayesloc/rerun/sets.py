@@ -23,7 +23,7 @@ from pytest_bayesloc.rerun.readers import own_frame, reader_at
 from pytest_bayesloc.rerun.swap import FunctionIndex, real_path, swap_each, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
     from types import CodeType, FrameType
 
     from pytest_bayesloc.domain.inspection import Reader
@@ -207,14 +207,15 @@ def changed_code(path: str, text: str) -> CodeType | None:
         return None
 
 
-def texts_of(files: Iterable[str]) -> dict[str, str]:
-    """Return the texts of the files of code by their real paths."""
-    return {real_path(file): text_of(file) for file in code_files(files)}
+def texts_of(files: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    """Return the texts of those of ``files`` with one of ``names``, if of code, by real paths."""
+    named = [path for path, name in files.items() if name in names]
+    return {real_path(file): text_of(file) for file in code_files(named)}
 
 
-def compile_ahead(files: Iterable[str]) -> None:
+def compile_ahead(files: Mapping[str, str], names: Collection[str]) -> None:
     """Compile what the children that are forked from now on need."""
-    for path, text in texts_of(files).items():
+    for path, text in texts_of(files, names).items():
         changed_code(path, text)
 
 

@@ -50,7 +50,7 @@ def search(
     folder: str = "/p",
     elsewhere: Runner | None = None,
     later: Mapping[float, Runner] | None = None,
-    n_workers: int = 1,
+    **more: Any,  # noqa: ANN401 - of ``Surroundings``
 ) -> ConditionSearch:
     @contextmanager
     def opened(_: Mapping[str, str], later_s: float) -> Iterator[Runner]:
@@ -63,8 +63,8 @@ def search(
         encoding="utf-8",
         elsewhere=opened,
         clocks=[CLOCK] if later else [],
-        n_workers=n_workers,
         left=lambda paths: [path for path in paths if "lock" in path],
+        **{"n_workers": 1, "set_files": (), **more},
     )
     return ConditionSearch(runner, FAILURE, around, Clock(), 1e9)
 
@@ -87,10 +87,10 @@ def test_steady_failure_is_decided_by_what_the_code_reads(
 ) -> None:
     runner = one_test(reads, {condition: PASSED})
 
-    found = search(runner, {"SHOP_TAX": "7"}, "/p/tests").decided(has_sets=False)
+    found = search(runner, {"SHOP_TAX": "7"}, "/p/tests").decided()
     assert found is not None
     assert (found.kind, found.condition, list(found.readers)) == (kind, condition, [READER])
-    unread = search(one_test("other", {condition: PASSED})).decided(has_sets=False)
+    unread = search(one_test("other", {condition: PASSED})).decided()
     assert unread is None
 
 
@@ -99,13 +99,13 @@ def test_condition_under_which_the_test_passes_only_at_times_decides_nothing() -
     runner = one_test("listing", {})
     runner.conditions = lambda _: next(turns)
 
-    assert search(runner).decided(has_sets=False) is None
+    assert search(runner).decided() is None
 
 
 def test_failure_that_depends_on_the_seed_tells_how_often() -> None:
     bad = {("random", n): FAILED for n in (2, 5, 7)}
 
-    found = search(one_test("random", bad, PASSED)).decided(has_sets=False)
+    found = search(one_test("random", bad, PASSED)).decided()
 
     assert found is not None
     assert (found.kind, found.seen) == (
@@ -119,23 +119,23 @@ def test_seed_with_which_the_test_ends_in_both_ways_decides_nothing() -> None:
     runner = one_test("random", {}, PASSED)
     runner.conditions = lambda _: next(turns)
 
-    assert search(runner).decided(has_sets=False) is None
+    assert search(runner).decided() is None
 
 
 def test_seed_of_hash_is_tried_in_processes_of_their_own() -> None:
     runner, other = one_test("hash", {}), one_test("hash", {}, PASSED)
 
-    found = search(runner, elsewhere=other).decided(has_sets=False)
+    found = search(runner, elsewhere=other).decided()
 
     assert found is not None
     assert (found.kind, found.seen) == (CauseKind.HASH_ORDER, "passes where PYTHONHASHSEED=1")
-    assert search(runner).decided(has_sets=False) is None
+    assert search(runner).decided() is None
 
 
 def test_no_process_is_started_for_a_seed_of_hash_where_the_code_was_edited() -> None:
     runner, other = one_test("hash", {}), one_test("hash", {}, PASSED)
 
-    found = search(runner, elsewhere=other).decided(has_sets=False, is_edited=True)
+    found = search(runner, elsewhere=other).decided(is_edited=True)
 
     assert found is None
     assert other.asked == []
@@ -148,7 +148,7 @@ def test_condition_that_was_found_by_chance_is_searched_as_one_of_a_flaky_test()
     runner.answer = lambda _patch, _test: next(answers, PASSED)
     runner.asking = {FAILURE.node_id: {"waiting": [READER], "threads": [READER]}}
 
-    found = search(runner).decided(has_sets=False)
+    found = search(runner).decided()
 
     assert found is not None
     assert (found.kind, found.condition) == (CauseKind.SLOWNESS, ("starting", 0.2))
@@ -206,38 +206,38 @@ def test_race_is_the_function_whose_delay_makes_the_test_fail_even_if_waits_are_
     slow: dict[Any, TestRun] = {("delaying", (1, "find", "app.py")): FAILED}
     race = {**slow, ("delaying", (1, "find", "app.py", 20.0)): FAILED}
 
-    found = search(one_test("in-thread", race, PASSED)).decided(has_sets=False)
+    found = search(one_test("in-thread", race, PASSED)).decided()
     assert found is not None
     assert (found.kind, list(found.readers)) == (CauseKind.RACE, [READER])
-    assert search(one_test("in-thread", slow, PASSED)).decided(has_sets=False) is None
+    assert search(one_test("in-thread", slow, PASSED)).decided() is None
     uneven: dict[Any, TestRun] = {
         ("delaying", (1, "find", "app.py", factor, True)): FAILED for factor in (1.0, 20.0)
     }
-    assert search(one_test("in-thread", uneven, PASSED)).decided(has_sets=False) is not None
+    assert search(one_test("in-thread", uneven, PASSED)).decided() is not None
 
 
 def test_clock_that_is_read_at_import_is_another_one_in_a_process_of_its_own() -> None:
     runner = one_test("other", {("clock", IMPORT_OFFSETS[1]): PASSED})
     younger = one_test("other", {}, PASSED)
 
-    found = search(runner, later={IMPORT_OFFSETS[1]: younger}).decided(has_sets=False)
+    found = search(runner, later={IMPORT_OFFSETS[1]: younger}).decided()
 
     assert found is not None
     assert (found.kind, list(found.readers)) == (CauseKind.CLOCK, [CLOCK])
     assert found.seen.startswith("passes if it is imported on ")
-    assert search(runner).decided(has_sets=False) is None
+    assert search(runner).decided() is None
 
 
 def test_test_that_fails_beside_its_twin_races_for_a_port_or_file_where_there_are_workers() -> None:
     runner = one_test("shared", {("twin", True): FAILED}, PASSED)
 
-    found = search(runner, n_workers=2).decided(has_sets=False)
+    found = search(runner, n_workers=2).decided()
 
     assert found is not None
     assert (found.kind, list(found.readers)) == (CauseKind.RACE, [READER])
-    assert search(runner).decided(has_sets=False) is None
+    assert search(runner).decided() is None
     often = one_test("shared", {("twin", True): FAILED, ("twin", False): FAILED}, PASSED)
-    assert search(often, n_workers=2).decided(has_sets=False) is None
+    assert search(often, n_workers=2).decided() is None
 
 
 def in_turn(condition: tuple[str, object]) -> bool:
@@ -248,11 +248,11 @@ def test_steady_race_of_tasks_is_the_function_in_which_turns_help() -> None:
     runner = one_test("in-tasks", {})
     runner.conditions = lambda condition: PASSED if in_turn(condition) else FAILED
 
-    found = search(runner).decided(has_sets=False)
+    found = search(runner).decided()
 
     assert found is not None
     assert (found.kind, list(found.readers)) == (CauseKind.RACE, [READER])
-    assert search(one_test("in-tasks", {})).decided(has_sets=False) is None
+    assert search(one_test("in-tasks", {})).decided() is None
 
 
 @pytest.mark.parametrize(("is_helped", "kind"), [(True, CauseKind.RACE), (False, None)])
@@ -262,7 +262,7 @@ def test_race_of_tasks_by_chance_fails_with_long_awaits_unless_tasks_take_turns(
     runner = one_test("in-tasks", {}, PASSED)
     runner.conditions = lambda c: PASSED if is_helped and in_turn(c) else FAILED
 
-    found = search(runner).decided(has_sets=False)
+    found = search(runner).decided()
 
     assert (found and found.kind) == kind
 
@@ -286,7 +286,7 @@ def test_stale_read_is_told_with_both_lines() -> None:
 def test_wait_that_is_too_short_fails_where_threads_start_late() -> None:
     late = {("starting", 0.2): FAILED}
 
-    found = search(one_test("waiting", late, PASSED)).decided(has_sets=False)
+    found = search(one_test("waiting", late, PASSED)).decided()
 
     assert found is not None
     assert found.kind is CauseKind.SLOWNESS
@@ -299,7 +299,7 @@ def test_waits_of_a_test_that_takes_its_time_take_fewer_times_as_long(
     runner = one_test("waiting", {("waiting", factor): PASSED})
     runner.seconds = takes_s
 
-    found = search(runner).decided(has_sets=False)
+    found = search(runner).decided()
 
     assert found is not None
     assert found.seen == f"passes if waits take {factor:g} times as long"
@@ -308,18 +308,19 @@ def test_waits_of_a_test_that_takes_its_time_take_fewer_times_as_long(
 @pytest.mark.parametrize("plain", [FAILED, PASSED])
 def test_order_of_sets_is_shuffled_where_the_code_makes_some(plain: TestRun) -> None:
     other = PASSED if plain is FAILED else FAILED
-    seed = {("sets", (3, None)): other, ("sets", (3, ("app.py", 2))): other}
+    files = ("app.py",)
+    seed = {("sets", (3, None, files)): other, ("sets", (3, ("app.py", 2), files)): other}
     runner = one_test("sets", seed, plain)
     runner.asking = {FAILURE.node_id: {}, "sets": {"sets": [READER]}}
 
-    found = search(runner).decided(has_sets=True)
+    found = search(runner, set_files=files).decided()
     assert found is not None
     assert (found.kind, list(found.readers)) == (CauseKind.HASH_ORDER, [READER])
-    assert search(runner).decided(has_sets=False) is None
+    assert search(runner).decided() is None
 
 
 def test_failure_that_never_comes_again_has_no_cause() -> None:
-    assert search(one_test("random", {}, PASSED)).decided(has_sets=True) is None
+    assert search(one_test("random", {}, PASSED), set_files=("app.py",)).decided() is None
 
 
 def test_place_is_rather_in_code_than_in_a_test() -> None:

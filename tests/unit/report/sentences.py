@@ -366,19 +366,15 @@ def decided() -> Iterator[Decided | None]:
     )
     for reads, condition in steady:
         runner = conditions.one_test(reads, {condition: passed})
-        yield conditions.search(runner, {"SHOP_TAX": "7"}, "/p/tests").decided(has_sets=False)
+        yield conditions.search(runner, {"SHOP_TAX": "7"}, "/p/tests").decided()
     for n in N[1:3]:
         bad: Any = {("random", i): failed for i in range(n)}
-        yield conditions.search(conditions.one_test("random", bad, passed)).decided(has_sets=False)
+        yield conditions.search(conditions.one_test("random", bad, passed)).decided()
     other = conditions.one_test("hash", {}, passed)
-    yield conditions.search(conditions.one_test("hash", {}), elsewhere=other).decided(
-        has_sets=False
-    )
+    yield conditions.search(conditions.one_test("hash", {}), elsewhere=other).decided()
     clock: Any = {("clock", IMPORT_OFFSETS[1]): passed}
     later = {IMPORT_OFFSETS[1]: conditions.one_test("other", {}, passed)}
-    yield conditions.search(conditions.one_test("other", clock), later=later).decided(
-        has_sets=False
-    )
+    yield conditions.search(conditions.one_test("other", clock), later=later).decided()
     for reads, ends in (
         ("waiting", {("starting", 0.2): failed}),
         ("waiting", {("waiting", 0.1): failed}),
@@ -389,23 +385,24 @@ def decided() -> Iterator[Decided | None]:
         ),
     ):
         runner = conditions.one_test(reads, cast("Any", ends), passed)
-        yield conditions.search(runner, n_workers=2).decided(has_sets=False)
+        yield conditions.search(runner, n_workers=2).decided()
     tasks = conditions.one_test("in-tasks", {})
     tasks.conditions = lambda condition: passed if conditions.in_turn(condition) else failed
-    yield conditions.search(tasks).decided(has_sets=False)
-    seed: Any = {("sets", (3, None)): passed, ("sets", (3, ("app.py", 2))): passed}
+    yield conditions.search(tasks).decided()
+    files = ("app.py",)
+    seed: Any = {("sets", (3, where, files)): passed for where in (None, ("app.py", 2))}
     sets = conditions.one_test("sets", seed)
     sets.asking = {conditions.FAILURE.node_id: {}, "sets": {"sets": [conditions.READER]}}
-    yield conditions.search(sets).decided(has_sets=True)
+    yield conditions.search(sets, set_files=files).decided()
     switched = conditions.one_test("threads", {("switching", 1e-6): failed}, passed)
-    yield conditions.search(switched).decided(has_sets=False)
+    yield conditions.search(switched).decided()
     chance = conditions.one_test("other", {}, passed)
     ends_ = cycle([passed, failed, passed])
     chance.answer = lambda _patch, _test: next(ends_)
-    yield conditions.search(chance).decided(has_sets=False)
+    yield conditions.search(chance).decided()
     english = conditions.one_test("locale", {})
     utf = conditions.one_test("locale", {}, passed)
-    yield conditions.search(english, {"LANG": "de_DE"}, elsewhere=utf).decided(has_sets=False)
+    yield conditions.search(english, {"LANG": "de_DE"}, elsewhere=utf).decided()
 
 
 def by_order() -> Iterator[Cause]:
