@@ -162,9 +162,15 @@ def _holds_others(node: ast.stmt) -> bool:
     return isinstance(node, (FunctionNode, ast.ClassDef)) or bool(getattr(node, "body", ()))
 
 
-def makes_sets(scope: ast.AST) -> bool:
-    """Return whether ``scope`` makes sets: their order may differ from run to run."""
-    return any(
+_MAY_MAKE_SETS = re.compile(r"\b(?:frozen)?set\b|\{")
+
+
+def makes_sets(scope: ast.AST, text: str) -> bool:
+    """Return whether ``scope``, written as ``text``, makes sets.
+
+    Their order may differ from run to run.
+    """
+    return _MAY_MAKE_SETS.search(text) is not None and any(
         isinstance(node, (ast.Set, ast.SetComp))
         or (isinstance(node, ast.Name) and node.id in {"set", "frozenset"})
         for node in ast.walk(scope)

@@ -399,7 +399,7 @@ class EnvironmentCauses:
         return ""
 
     def _read_programs(self, file: str) -> list[tuple[str, frozenset[str]]]:
-        source = self._sources.map(file) if "which" in (self._sources.read(file) or "") else None
+        source = self._sources.map(file) if "which(" in (self._sources.read(file) or "") else None
         module = None if source is None else source.module.node
         return [] if module is None else list(programs(module, constants(module)))
 

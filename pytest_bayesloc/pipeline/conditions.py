@@ -53,12 +53,12 @@ def explain_condition(
     if case.cause is not None or not is_local(context):
         return False
     units = list(_executed(context, case))
-    set_files = {unit.location.file for unit in units if makes_sets(unit.node)}
-    texts = (context.sources.own_text(unit.location) for unit in units)
+    texts = [context.sources.own_text(unit.location) for unit in units]
+    set_files = _set_files(units, texts)
     clocks = [*_clocks(context, case, units)]
     if not (is_asked or set_files or clocks or any(map(WORDS.search, texts))):
         return False
-    search = _search(context, case, runner, limit_s, clocks, sorted(set_files))
+    search = _search(context, case, runner, limit_s, clocks, set_files)
     try:
         is_edited = not case.belief.probabilities.keys().isdisjoint(case.changes.every)
         found = search.decided(is_edited=is_edited and not is_asked)
@@ -75,6 +75,15 @@ def explain_condition(
     except BayeslocError as error:
         context.note(str(error))
     return case.cause is not None
+
+
+def _set_files(units: Sequence[Unit], texts: Sequence[str]) -> list[str]:
+    """List the files of ``units``, written as ``texts``, that make sets."""
+    found: list[str] = []
+    for unit, text in zip(units, texts, strict=True):
+        if unit.location.file not in found and makes_sets(unit.node, text):
+            found.append(unit.location.file)
+    return found
 
 
 def _asked_in_vain(

@@ -101,8 +101,8 @@ def explain_missing(context: Context, case: Case, limit_s: float) -> bool:
     Where all tests ran in the order of their files there are none, and nothing is run again.
     """
     failure = case.failures[0]
-    others = _left_out(context, failure.node_id)
-    if case.cause is not None or not others:
+    others = _left_out(context, failure.node_id) if case.cause is None else []
+    if not others:
         return False
     try:
         with closing(open_pool(context, [*others, *case.failing], {})) as pool:
