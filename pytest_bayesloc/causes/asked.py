@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 _READS = frozenset({"os.environ.get", "os.getenv", "environ.get", "getenv"})
 _ENVIRONS = frozenset({"os.environ", "environ"})
+_INNER_IMPORT = re.compile(
+    r"(?:^[ \t]+|try:[ \t]*)(?:import|from)[ \t]|\bimport_module\(", re.MULTILINE
+)
 
 
 class Optional(NamedTuple):
@@ -43,7 +46,8 @@ def optional_packages(scope: ast.AST, text: str) -> Iterator[Optional]:
     ``text`` is that of its file.
     """
     is_looked_for = "find_spec" in text
-    for node in statements_in(scope) if is_looked_for or "try:" in text else ():
+    is_tried = "try:" in text and _INNER_IMPORT.search(text) is not None
+    for node in statements_in(scope) if is_looked_for or is_tried else ():
         if isinstance(node, ast.Try) and _catches_import_errors(node):
             handled = [n for handler in node.handlers for n in handler.body]
             made = {n.name for n in handled if isinstance(n, (FunctionNode, ast.ClassDef))}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.inspection import Reader
+    from pytest_bayesloc.domain.inspection import Reader, Rerun
     from pytest_bayesloc.domain.ports import Clock, Runner
 
 #: Words in the code of a test that make a condition worth a re-run.
@@ -135,6 +135,7 @@ class ConditionSearch:
         deadline: When the search must end.
 
     Attributes:
+        first: The first re-run of the test as it is.
         is_steady: Whether the test fails each time, alone and as it is.
         readers: What the test asks for, as ``Runner.readers`` has it; empty until it was seen.
     """
@@ -148,6 +149,7 @@ class ConditionSearch:
         self._around = around
         self._clock = clock
         self._deadline = deadline
+        self.first: Rerun | None = None
         self.is_steady = True
         self.readers: Mapping[str, Sequence[Reader]] = {}
         self._read_order: Sequence[Reader] = ()  # of sets, in the last re-run
@@ -160,7 +162,7 @@ class ConditionSearch:
             is_edited: Whether that code changed since the test passed. It is the likelier cause
                 then, and no processes are started for other seeds of ``hash``.
         """
-        first = self._runner.rerun(None, [self._test], limit_s=self._limit_s())
+        first = self.first = self._runner.rerun(None, [self._test], limit_s=self._limit_s())
         self.is_steady = self._fails(first.tests[self._test])
         self._usual_s = first.seconds
         if first.seconds * N_RERUNS > self.left_s():  # without the start of a server

@@ -100,7 +100,8 @@ def missing_set_up(sources: Sources, found: SpoiledTest, files: Sequence[str], s
 #: What test files call as they are imported, and that only speaks of their own tests.
 _HARMLESS = frozenset({"pytest", "mock", "unittest", "functools", "dataclasses", "typing"})
 #: Lines of a module's body that may change something else as it is imported.
-AT_IMPORT = re.compile(rf"^(?:del\s+|@)?(?!(?:{'|'.join(sorted(_HARMLESS))})\b)\w+\s*[.\[(]", re.M)
+_WORDS = "|".join(sorted({"from", *_HARMLESS}))
+AT_IMPORT = re.compile(rf"^(?:del\s+|@)?(?!(?:{_WORDS})\b)\w+\s*[.\[(]", re.MULTILINE)
 
 
 def changes_at_import(module: ast.AST) -> Iterator[tuple[int, str]]:

@@ -133,7 +133,8 @@ class InspectionLoop:
         """Say whether failing tests fail as they are, twice; the others are flaky."""
         self._progress(0, None, 0.0)
         tests = case.failing[:MAX_CHECKED]
-        first = self._runner.rerun(None, tests, limit_s=max(1.0, budget.left_s()))
+        limit_s = max(1.0, budget.left_s())
+        first = case.again or self._runner.rerun(None, tests, limit_s=limit_s)
         budget.wait_s, budget.usual_s = (first.seconds + 1.0) * 15, first.seconds
         runs = dict(budget.rerun(None, tests).tests)
         if any(Verdict.PASS in {first.tests[n].verdict, runs[n].verdict} for n in tests):

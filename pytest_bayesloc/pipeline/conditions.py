@@ -62,6 +62,7 @@ def explain_condition(
     try:
         is_edited = not case.belief.probabilities.keys().isdisjoint(case.changes.every)
         found = search.decided(is_edited=is_edited and not is_asked)
+        case.again = search.first if len(case.failing) == 1 else None
         if found and search.is_steady and found.turns and not stale_place(found, context.sources):
             found = None  # code may be wrong that counts tasks, or relies on their order
         if found is not None:

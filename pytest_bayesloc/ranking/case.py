@@ -16,7 +16,7 @@ from pytest_bayesloc.domain.evidence import (
     StaticOutcome,
 )
 from pytest_bayesloc.domain.failure import Failure, Role, Situation
-from pytest_bayesloc.domain.inspection import Finding, Rejected, TestRun, Verdict
+from pytest_bayesloc.domain.inspection import Finding, Rejected, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import DATA, Location
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.domain.result import BreakingChange, NearestCall, SpoiledTest
@@ -131,6 +131,8 @@ class Case:
         inspections: Those made.
         flaky: Tests that did not fail again.
         spoiled: Those of them that fail after certain other tests.
+        again: How its failing tests ended when they were run again as they are, if that was done
+            before inspections.
         errors: Per failing test, the first line of its error when it was run again as it is.
         sides: Per failing test, the plain sides of the comparison that failed then, as literals.
         printed: Per failing test, what it wrote and logged then.
@@ -167,6 +169,7 @@ class Case:
     inspections: list[Finding] = field(default_factory=list)
     flaky: tuple[str, ...] = ()
     spoiled: tuple[SpoiledTest, ...] = ()
+    again: Rerun | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
     sides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     printed: Mapping[str, str] = field(default_factory=dict)

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError, PatchError
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome, Outcome, StaticOutcome
-from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Verdict
+from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Rerun, Verdict
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.loop import N_MOST, InspectionLoop
@@ -237,6 +237,16 @@ def test_test_that_passes_only_the_second_time_is_flaky_too() -> None:
     done = run(FakeRunner(answer=answer), case())
 
     assert done.flaky == ("f1",)
+
+
+def test_re_run_that_was_made_before_counts_as_the_first_one() -> None:
+    runner, known = FakeRunner(answer=lambda *_: FAILED), case()
+    known.again = Rerun(tests=dict.fromkeys(known.failing, PASSED), seconds=0.1)
+
+    done = run(runner, known)
+
+    assert done.flaky == ("f0", "f1")
+    assert [tests for _, tests in runner.asked] == [("f0", "f1"), ("f0",), ("f1",)]
 
 
 def test_nothing_is_inspected_if_all_tests_are_flaky() -> None:
