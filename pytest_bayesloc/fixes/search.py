@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import lines_of, map_of
+from pytest_bayesloc.domain.source import SourceMap, lines_of, map_of
 from pytest_bayesloc.fixes.check import CHANGE, EDIT, TOOL, Candidate, Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import N_BEST, ToolRunner
@@ -467,11 +467,23 @@ def _line_of(test: str, frames: Sequence[tuple[str, int]]) -> int:
 
 
 def changed_location(candidate: Candidate) -> Location:
-    """Return the innermost location whose text, its header included, holds all of a change."""
-    spans = differing_lines(candidate.before, candidate.after)
-    last = spans[-1][1]
-    first = min(spans[0][0] + 1, last)  # lines that are added alone belong to the line before them
+    """Return the innermost location whose text, its header included, holds all of a change.
+
+    Where it changes several, as a name that is misspelt twice, the one in which the error showed.
+    """
+    # Lines that are added alone belong to the line before them.
+    spans = [
+        (min(start + 1, end), end)
+        for start, end, _ in differing_lines(candidate.before, candidate.after)
+    ]
     source = map_of(candidate.before, candidate.file, is_test=candidate.is_test)
+    shown = _innermost(source, candidate.line, candidate.line)
+    if any(_innermost(source, *span) == shown for span in spans):
+        return shown
+    return _innermost(source, spans[0][0], spans[-1][1])
+
+
+def _innermost(source: SourceMap, first: int, last: int) -> Location:
     around = [
         unit
         for unit in source.units[1:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import pytest
 
@@ -51,6 +52,12 @@ def test_change_is_of_the_innermost_function_that_holds_all_of_it(
     old: str, new: str, qualname: str
 ) -> None:
     assert changed_location(change(old, new)).qualname == qualname
+
+
+def test_change_of_two_functions_is_of_the_one_in_which_the_error_showed() -> None:
+    both = replace(change("return", "yield"), line=TEXT.count("\n"))
+
+    assert changed_location(both).qualname == "g"
 
 
 NESTED = """\
