@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun, Verdict
@@ -297,6 +297,39 @@ class Checked:
         return tuple(where for part in parts for where in (part.target, *part.others))
 
 
+def reached_lines(
+    runner: Runner,
+    tests: Sequence[str],
+    unit: Unit,
+    limit_s: float,
+    lines: Iterable[int],
+    patch: InspectionPatch | None,
+) -> frozenset[int] | None:
+    """Return those of ``lines`` that tests execute in a function itself, nothing nested.
+
+    None if not all of the tests end. Lines have the numbers that they have without the patch.
+    """
+    points = [(unit, [(n, n) for n in lines])]
+    found = runner.samples(tests, points, limit_s=limit_s, patch=patch)
+    if set(found) != set(tests):
+        return None
+    return frozenset(sample.point[0] for own in found.values() for sample in own)
+
+
+def lost_line(
+    known: frozenset[int],
+    patch: InspectionPatch,
+    reached: Callable[[Iterable[int], InspectionPatch], frozenset[int] | None],
+) -> str:
+    """Say which of the ``known`` lines, executed as the code is, no test gets to with a patch."""
+    spans = differing_lines(patch.original, patch.patched)
+    changed = {n + 1 for first, last, _ in spans for n in range(first, last)}
+    kept = sorted(known - changed)
+    now = reached(kept, patch)
+    lost = [n for n in kept if now is not None and n not in now]
+    return f"no test gets to line {lost[0]} any more" if lost else ""
+
+
 @dataclass(kw_only=True)
 class Checker:
     """Checks candidates for one group of failing tests.
@@ -463,28 +496,13 @@ class Checker:
         if unit is None:
             return ""
         lines = range(unit.body_line, target.end_line + 1)
+        reached = partial(
+            reached_lines, self.runner, tests, unit, self._limit_s(PATIENCE_ALL * self.tests_s)
+        )
         if (target, tests) not in self._lines:
-            self._lines[target, tests] = self._reached(tests, unit, lines, None)
-        spans = differing_lines(candidate.before, candidate.after)
-        changed = {n + 1 for first, last, _ in spans for n in range(first, last)}
-        kept = sorted((self._lines[target, tests] or frozenset()) - changed)
-        now = self._reached(tests, unit, kept, done.patch)  # lines have the numbers of before
-        lost = [n for n in kept if now is not None and n not in now]
-        return f"no test gets to line {lost[0]} any more" if lost else ""
-
-    def _reached(
-        self, tests: Sequence[str], unit: Unit, lines: Iterable[int], patch: InspectionPatch | None
-    ) -> frozenset[int] | None:
-        """Return those of ``lines`` that tests execute in a function itself, nothing nested.
-
-        None if not all of the tests end.
-        """
-        points = [(unit, [(n, n) for n in lines])]
-        limit_s = self._limit_s(PATIENCE_ALL * self.tests_s)
-        found = self.runner.samples(tests, points, limit_s=limit_s, patch=patch)
-        if set(found) != set(tests):  # not all came to their end
-            return None
-        return frozenset(sample.point[0] for own in found.values() for sample in own)
+            self._lines[target, tests] = reached(lines, None)
+        known = self._lines[target, tests] or frozenset()
+        return lost_line(known, done.patch, reached)
 
     def _may_break(self, done: Checked) -> tuple[str, ...]:
         passing = dict.fromkeys(t for where in done.targets for t in self.covering(where))

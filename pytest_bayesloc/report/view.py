@@ -282,9 +282,9 @@ class FaultView:
 
     @cached_property
     def _changed_line(self) -> int:
-        """The first line that the best fix takes away from the first suspect; 0 if none."""
+        """The first line that a fix without doubt takes away from the first suspect; 0 if none."""
         fix = self.best_fix
-        if fix is None or not self.rows or fix.target.file != self.rows[0].file:
+        if fix is None or fix.doubt or not self.rows or fix.target.file != self.rows[0].file:
             return 0
         row, number = self.rows[0], 0
         for text in fix.diff.splitlines():
@@ -318,7 +318,8 @@ class FaultView:
             yield f"{'read' if is_sure else 'begin at'} {where}", ""
             if not is_sure and rest:
                 yield f"then {place_of(rest[0])}", ""
-            if fix is None and not cause and not first.is_test and "fix" not in session.seconds:
+            is_fixed = fix is not None and not fix.doubt
+            if not (is_fixed or cause or first.is_test or "fix" in session.seconds):
                 yield "search for a fix", "pytest --lf --bayesloc-fix=suggest"
         words = "run it again" if self.is_flaky else "test your change"
         yield words, tests_to_run(fault.failing_tests[:N_TO_RUN])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from pytest_bayesloc.domain.evidence import REPAIRING_EDITS, Evidence, InspectionOutcome
 from pytest_bayesloc.domain.inspection import (
@@ -18,9 +19,9 @@ from pytest_bayesloc.domain.inspection import (
     Verdict,
 )
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import tree_of
+from pytest_bayesloc.domain.source import map_of, tree_of
 from pytest_bayesloc.domain.texts import count
-from pytest_bayesloc.fixes.check import N_TELLING
+from pytest_bayesloc.fixes.check import N_TELLING, lost_line, reached_lines
 from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.fixes.soundness import doubt, emptied, meaningless
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
@@ -172,9 +173,25 @@ class Mutants(InspectionStrategy):
         if not tried.trials:
             return ()
         outcome = judge([trial.effect for trial in tried.trials])
+        is_sure = outcome is InspectionOutcome.EDIT_REPAIRS and not tried.doubt
+        if is_sure and tried.best is not None and len(tried.tests) < N_TELLING:
+            tried.doubt = _lost_line(case, tried.best, budget)
         why = describe_trials(case, tried, outcome)
         evidence = weigh(case.model, outcome, target, source=KIND, why=why)
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
+
+
+def _lost_line(case: Case, patch: InspectionPatch, budget: Budget) -> str:
+    """Say which line no test gets to any more under a patch that repairs; empty if none."""
+    target = patch.target
+    unit = map_of(patch.original, target.file).unit(target)
+    tests = case.near.nearest(target, MAX_PASSING, line=patch.line)
+    tests = tests or case.failing_of(target, MAX_FAILING)
+    if unit is None or not budget.left_s():
+        return ""
+    reached = partial(reached_lines, budget.runner, tests, unit, budget.limit_s())
+    known = reached(range(unit.body_line, target.end_line + 1), None)
+    return lost_line(known or frozenset(), patch, reached)
 
 
 def max_mutants(case: Case, target: Location) -> int:

@@ -11,6 +11,7 @@ import pytest
 from pytest_bayesloc.domain.evidence import InspectionOutcome, Outcome
 from pytest_bayesloc.domain.inspection import Effect, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.recording import Sample
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.fixes.mutations import TURN, mutants
@@ -186,6 +187,21 @@ def test_mutant_that_empties_code_gives_way_to_one_that_does_not() -> None:
     assert [trial.words for trial in finding.trials] == ["m7", "m1", "m2"]
     assert emptied.evidence.outcome is InspectionOutcome.EDIT_REPAIRS
     assert emptied.doubt == "a condition is always true"
+
+
+def test_mutant_under_which_no_test_gets_to_a_line_is_doubted() -> None:
+    more = "    x += 1\n" * 5
+    text = f"def f(x):\n    if x is None:\n        return x\n{more}    return x\n"
+    turned = replace(mutant(1, line=2), original=text, patched=text.replace("is", "is not"))
+    passed = {"p0": [Sample(location=TARGET, point=(n, n), then=0, values={}) for n in (2, 4)]}
+    runner = FakeRunner(answer=lambda *_: PASSED, sampled=passed | {"p1": []})
+    runner.under_patch = lambda _: passed["p0"][:1]
+    budget = Budget(as_port(runner), lambda: 0.0, 60.0, case())
+
+    (finding,) = Mutants(lambda *_: iter([turned])).inspect(case(), TARGET, budget)
+
+    assert finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS
+    assert finding.doubt == "no test gets to line 4 any more"
 
 
 def test_first_failing_test_is_tried_then_the_others_then_passing_ones_of_the_line() -> None:

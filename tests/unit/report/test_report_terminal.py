@@ -153,7 +153,9 @@ def test_doubted_fix_is_told_as_such_and_is_no_next_step(
     document.fixes = [a_fix(document, doubt="it returns a constant")]
 
     assert matching(told(), "*probably wrong (it returns a constant)*")
+    assert not matching(told(), "*the line that the fix changes*")
     assert not matching(told(), "*git apply*")
+    assert matching(told(), "*search for a fix*")
 
 
 @pytest.mark.parametrize("width", [40, 300])
