@@ -132,6 +132,13 @@ def test_seed_of_hash_is_tried_in_processes_of_their_own() -> None:
     assert search(runner).decided() is None
 
 
+def test_no_process_is_started_for_what_dicts_and_sets_ask_for() -> None:
+    runner = one_test("hash", {})
+    runner.asking = {FAILURE.node_id: {"hash": [(*READER[:3], "Card.__hash__")]}}
+
+    assert search(runner, elsewhere=one_test("hash", {}, PASSED)).decided() is None
+
+
 def test_no_process_is_started_for_a_seed_of_hash_where_the_code_was_edited() -> None:
     runner, other = one_test("hash", {}), one_test("hash", {}, PASSED)
 
