@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.report.document import FixEntry
     from pytest_bayesloc.rerun.effects import Effects
     from pytest_bayesloc.rerun.link import Transport
+    from pytest_bayesloc.rerun.pool import Pool
     from pytest_bayesloc.rerun.transports.gateways import GatewayOpener
     from pytest_bayesloc.spectrum.recorder import Recorder
 
@@ -273,6 +274,7 @@ class Context:
         fixes: Those that are shown, the best of each fault first, each with its change.
         transports: The places where tests are run again; None before the first re-run.
         opener: Of those that execnet reaches.
+        pool: The runners that inspections leave to the search for a fix.
     """
 
     config: pytest.Config
@@ -287,6 +289,7 @@ class Context:
     fixes: list[tuple[FixEntry, Candidate]] = field(default_factory=list)
     transports: list[Transport] | None = None
     opener: GatewayOpener | None = None
+    pool: Pool | None = None
     n_rejected: int = 0
 
     @cached_property
@@ -355,8 +358,15 @@ class Context:
         named = (f"{n} x {name}" if n > 1 else name for name, n in counts.items())
         return ", ".join(named) or "nowhere"
 
+    def keep(self, pool: Pool | None) -> None:
+        """Leave ``pool`` to the next stage, and close what was left before."""
+        kept, self.pool = self.pool, pool
+        if kept is not None:
+            kept.close()
+
     def close(self) -> None:
         """End what runs tests again. May be called twice."""
+        self.keep(None)
         transports, self.transports = self.transports or (), None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of libraries; the suite may have made errors of them

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
+    from pytest_bayesloc.rerun.pool import Pool
 
 MAX_GROUPS = 10
 N_SHOWN = 3  # of a fault
@@ -120,6 +121,8 @@ class FixStage:
             )
         except Exception as error:  # noqa: BLE001 - the ranking stands without fixes
             self.context.warn(error)
+        finally:
+            self.context.keep(None)
         return results
 
     def _search_all(self, cases: Sequence[Case], ends: float, results: list[Search | None]) -> None:
@@ -176,8 +179,8 @@ class FixStage:
         for after in self._orders(case, ends):
             near = case.neighbours()
             first = [n for test, others in after.items() for n in (*others, test)]
-            tests = [*dict.fromkeys((*first, *near))]
-            with closing(open_pool(self.context, tests, {})) as pool:
+            with self._pool(first, near) as pool:
+                near = tuple(n for n in near if n in pool.tests)
                 checker = Checker(
                     runner=pool.first,
                     clock=monotonic,
@@ -196,6 +199,17 @@ class FixStage:
                     return self._found(case, tools, checker, refusal, budget_s)
                 case.flaky = case.flaky or checker.flaky
         return None
+
+    @contextmanager
+    def _pool(self, first: Sequence[str], near: Sequence[str]) -> Iterator[Pool]:
+        """Give runners of tests: those of the inspections, if they know all of ``first``."""
+        kept = self.context.pool
+        if kept is not None and set(first).issubset(kept.tests):
+            yield kept
+            return
+        tests = [*dict.fromkeys((*first, *near))]
+        with closing(open_pool(self.context, tests, {})) as pool:
+            yield pool
 
     def _orders(self, case: Case, ends: float) -> Iterator[Mapping[str, tuple[str, ...]]]:
         """Yield, per failing test, none to run before it; then, of those that pass alone, some."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -109,7 +109,7 @@ def _inspect_each(
     left_s = context.settings.budget_s - spent_s
     progress = Progress(context.config, monotonic, left_s)
     try:
-        with closing(_pool(context, cases)) as pool:
+        with _left_to_fixes(context, _pool(context, cases)) as pool:
             strategies = _strategies(context, _older_code(context, history, progress), more)
             loop = _loop(context, pool, strategies, progress, left_s)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
@@ -125,6 +125,17 @@ def _inspect_each(
         context.warn(error)
     finally:
         progress.clear()
+
+
+@contextmanager
+def _left_to_fixes(context: Context, pool: Pool) -> Iterator[Pool]:
+    """Close ``pool`` in the end, unless all went well and a fix is searched: that goes on by it."""
+    with ExitStack() as stack:
+        stack.callback(pool.close)
+        yield pool
+        if context.settings.searches_fixes:
+            stack.pop_all()
+            context.keep(pool)
 
 
 def _inspect_case(

@@ -63,6 +63,22 @@ def suggested(misspelt: Project) -> Run:
     return misspelt.localize(SUGGEST)
 
 
+NO_OTHER_SERVER = """
+    from pytest_bayesloc.pipeline import fix
+
+    fix.open_pool = None
+    """
+
+
+def test_the_search_goes_on_with_the_server_of_the_inspections(projects: Projects) -> None:
+    project = projects.make(MISSPELT | {"conftest.py": NO_OTHER_SERVER})
+
+    run = project.localize("--bayesloc", SUGGEST)
+
+    assert fixed(run) == [("misspelt-name", True)]
+    assert "own-fault" not in run.output
+
+
 def test_a_fix_is_verified_by_the_failing_test_and_those_that_execute_it(suggested: Run) -> None:
     (fix,) = suggested.document["fixes"]
 
