@@ -23,7 +23,7 @@ from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.aside import AsideError
 from pytest_bayesloc.rerun.conditions import ABSENT
-from pytest_bayesloc.rerun.effects import MAX_TRIES, TOO_MUCH
+from pytest_bayesloc.rerun.effects import COLLECTION, MAX_TRIES, TOO_MUCH
 from pytest_bayesloc.rerun.link import may_answer_again, no_server
 from pytest_bayesloc.rerun.swap import excerpt
 
@@ -385,6 +385,7 @@ class ServerRunner:
         effects, holds = self.transport.effects, not _PATCHED.isdisjoint(request)
         fresh = ask == self._answer_of_fresh
         messages: Sequence[Message] = ()
+        is_collected = False  # perhaps, as they are, without that a test was run
         for _ in range(MAX_TRIES):
             if not is_ready():
                 return None
@@ -402,7 +403,10 @@ class ServerRunner:
             if self._is_cancelled or effects.is_over(messages, tests, holds=holds, fresh=fresh):
                 break
             if holds:  # perhaps the tests as they are do that too
-                self._fenced({"tests": tests, "limit_s": LEARN_S}, ask, is_ready)
+                is_first, is_collected = not is_collected, True
+                only = fresh and is_first and _was_collecting(messages)
+                learned = {"tests": [], "collected": tests} if only else {"tests": tests}
+                self._fenced({**learned, "limit_s": LEARN_S}, ask, is_ready)
         else:
             effects.leave_out(effects.changing(request["tests"]), TOO_MUCH)
         return messages
@@ -452,7 +456,8 @@ class ServerRunner:
     def _answer_of_fresh(self, request: Message) -> Sequence[Message]:
         if self._is_cancelled:
             return ()
-        server = self._fresh = self.transport.start(request["tests"], request, request["fence"])
+        tests: Sequence[str] = request.get("collected") or request["tests"]
+        server = self._fresh = self.transport.start(tests, request, request["fence"])
         try:
             return server.exchange(None, request["limit_s"] + GRACE_S)
         finally:
@@ -463,6 +468,11 @@ class ServerRunner:
 def _key(unit: Unit) -> list[int | str]:
     """The key of its code object, as ``swap.key_of`` has it."""
     return [unit.first_line, unit.location.qualname.rpartition(".")[2]]
+
+
+def _was_collecting(messages: Sequence[Message]) -> bool:
+    """Say whether a re-run was refused something before it ran a test."""
+    return {message["by"] for message in messages if "refused" in message} == {COLLECTION}
 
 
 # -- replies
