@@ -19,9 +19,10 @@ from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.rerun.transports.local import local_transport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pytest_bayesloc.domain.inspection import Rerun
+    from pytest_bayesloc.rerun.link import Message
     from tests.integration.conftest import Project, Projects
 
 pytestmark = pytest.mark.traced
@@ -172,6 +173,25 @@ def test_patch_that_asks_for_an_import_gets_one(project: Project, runner: Server
     both = patch(project, "a.py", "one", "two", edits={**ONE, **TWO})
 
     assert rerun(runner, replace(both, fresh=True), "a")[:2] == (Verdict.PASS, "fresh")
+
+
+def test_what_collecting_does_is_learned_without_a_test(
+    projects: Projects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calling = "import subprocess\n\nsubprocess.run(['true'], check=True)\n"
+    project = projects.make({**FILES, "conftest.py": calling})
+    both = patch(project, "a.py", "one", "two", edits={**ONE, **TWO})
+    alone, asked = made_for(project), list[int]()
+    answer = alone._answer_of_fresh
+
+    def counted(request: Message) -> Sequence[Message]:
+        asked.append(len(request["tests"]))
+        return answer(request)
+
+    monkeypatch.setattr(alone, "_answer_of_fresh", counted)
+
+    assert rerun(alone, replace(both, fresh=True), "a")[:2] == (Verdict.PASS, "fresh")
+    assert asked == [1, 0, 1]
 
 
 @pytest.mark.parametrize("how", ["fork", "fresh"])
