@@ -308,8 +308,7 @@ class EnvironmentCauses:
     def _read_optional(self, file: str) -> list[Optional]:
         """List the packages that ``file`` can do without, and that are not there."""
         source = self._sources.map(file)
-        text = self._sources.read(file) or ""
-        found = [] if source is None else optional_packages(source.module.node, text)
+        found = [] if source is None else optional_packages(source.module.node, source.text)
         return [o for o in found if not self._machine.has_package(o.package)]
 
     def _missing_plugin(self, failure: Failure) -> Cause | None:
@@ -399,9 +398,10 @@ class EnvironmentCauses:
         return ""
 
     def _read_programs(self, file: str) -> list[tuple[str, frozenset[str]]]:
-        source = self._sources.map(file) if "which(" in (self._sources.read(file) or "") else None
-        module = None if source is None else source.module.node
-        return [] if module is None else list(programs(module, constants(module)))
+        source = self._sources.map(file)
+        if source is None or "which(" not in source.text:
+            return []
+        return list(programs(source.module.node, constants(source.module.node)))
 
     # -- variables
 

@@ -112,8 +112,7 @@ class MockCauses:
         outer = [o.node for o in unit.enclosing[:-1] if isinstance(o.node, ast.ClassDef)]
         decorators = [d for node in outer for d in node.decorator_list]
         source = self._sources.map(unit.location.file)
-        text = self._sources.read(unit.location.file) or ""
-        if source is None or ("patch" not in text and "setattr" not in text):
+        if source is None or ("patch" not in source.text and "setattr" not in source.text):
             return
         modules = _modules(source.module.node)
         for node in (n for top in (*decorators, unit.node) for n in ast.walk(top)):

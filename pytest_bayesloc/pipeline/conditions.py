@@ -55,7 +55,7 @@ def explain_condition(
     units = list(_executed(context, case))
     texts = [context.sources.own_text(unit.location) for unit in units]
     set_files = _set_files(units, texts)
-    clocks = [*_clocks(context, case, units)]
+    clocks = _clocks(context, case, units)
     if not (is_asked or set_files or clocks or any(map(WORDS.search, texts))):
         return False
     search = _search(context, case, runner, limit_s, clocks, set_files)
@@ -100,11 +100,10 @@ def _asked_in_vain(
     return machine.asked_in_vain(asked, passing, suspects)
 
 
-def _clocks(context: Context, case: Case, units: Sequence[Unit]) -> Iterator[Reader]:
-    """Yield the code that reads the clock as it is imported, for what ``units`` mention."""
+def _clocks(context: Context, case: Case, units: Sequence[Unit]) -> list[Reader]:
+    """List the code that reads the clock as it is imported, for what ``units`` mention."""
     tests = case.failures[0].test_locations
-    nodes = [unit.node for unit in units]
-    mentioned = set[str]()
+    found: list[tuple[str, int, set[str]]] = []
     files = dict.fromkeys(where.file for where in (*case.spectrum.executed, *tests))
     files |= dict.fromkeys(_imported(context))  # helpers of tests, too, unless workers ran them
     for file in islice(files, MAX_FILES):
@@ -112,12 +111,11 @@ def _clocks(context: Context, case: Case, units: Sequence[Unit]) -> Iterator[Rea
             continue
         source = context.sources.map(file)
         body = getattr(source.module.node, "body", ()) if source is not None else ()
-        for line, names in clock_at_import(body):
-            mentioned = mentioned or {unit.location.qualname for unit in units}.union(
-                names_in(*nodes), attributes_in(*nodes)
-            )
-            if names & mentioned:
-                yield file, line, 1, MODULE
+        found += [(file, line, names) for line, names in clock_at_import(body)]
+    nodes = [unit.node for unit in units] if found else []
+    mentioned = {unit.location.qualname for unit in units}
+    mentioned |= names_in(*nodes) | attributes_in(*nodes)
+    return [(file, line, 1, MODULE) for file, line, names in found if names & mentioned]
 
 
 def _imported(context: Context) -> Iterator[str]:

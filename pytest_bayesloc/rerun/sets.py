@@ -174,8 +174,7 @@ def _wrapped(node: Any) -> ast.expr:  # noqa: ANN401 - an expression
 
 
 def _future_imports(body: Iterable[ast.stmt]) -> list[ast.stmt]:
-    imports = [node for node in body if isinstance(node, ast.ImportFrom)]
-    return [node for node in imports if node.module == "__future__"]
+    return [n for n in body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
 
 
 def _making_sets(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
