@@ -42,6 +42,7 @@ class LocalizationSession:
         self.context = Context(config=config, settings=settings, launch=launch, recorder=recorder)
         self._settings = settings
         self._recorder = recorder
+        self._started = monotonic()
         self._document: ResultDocument | None = None
         self._written: dict[str, Path] = {}
         self._verdict = ""
@@ -89,6 +90,7 @@ class LocalizationSession:
     def pytest_runtestloop(self) -> Generator[None, object, object]:
         """Stop recording right after the last test, before outer plugins stop measuring."""
         started = monotonic()
+        self.context.collected_s = started - self._started
         try:
             return (yield)
         finally:

@@ -212,7 +212,7 @@ class Runner(Protocol):
     ) -> Mapping[str, tuple[AskedPattern, ...]]:
         """Run ``tests`` as they are; return what regular expressions were asked in each that ended.
 
-        Nothing is known where patterns are not watched.
+        What they were asked is known where patterns are watched.
         """
 
     def samples(

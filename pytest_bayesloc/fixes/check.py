@@ -343,6 +343,10 @@ class Checker:
         earlier: Per failing test that others spoil, those, which run before it.
         tests_s: Wall seconds of all tests of the run.
         near: Passing tests that forked processes can run, too.
+        wide: Gives a runner whose forked processes can run all of some tests; None where there is
+            none, or no time to start it.
+        by_import: Whether an import may have called a function: what it made then is older than any
+            change of it in a forked process.
         runs: Per failing test, how it ends as it is; empty until ``fails_again`` was asked.
         flaky: Failing tests that passed when they were run again.
         known: Per change that inspections tried (``InspectionPatch.key``), how tests went under it.
@@ -356,6 +360,8 @@ class Checker:
     earlier: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tests_s: float = 0.0
     near: frozenset[str] = frozenset()
+    wide: Callable[[Sequence[str]], Runner | None] = lambda _: None
+    by_import: Callable[[Location], bool] = lambda _: True
     runs: Mapping[str, TestRun] = field(default_factory=dict)
     flaky: tuple[str, ...] = ()
     known: Mapping[str, Mapping[str, TestRun]] = field(default_factory=dict)
@@ -384,7 +390,16 @@ class Checker:
         return bool(self.failing)
 
     def check(self, candidate: Candidate) -> Checked:
-        """Run the failing tests with the change, then again with all that it may break.
+        """Attempt a change, and confirm it if failing tests pass.
+
+        Raises:
+            ExecutionError: If tests can't be run again.
+        """
+        done = self.attempt(candidate)
+        return done if done.why else self.confirm(done)
+
+    def attempt(self, candidate: Candidate) -> Checked:
+        """Run the failing tests and those near; say why not if the change is no fix by them.
 
         What inspections saw is not run again, unless it is a repair.
 
@@ -406,8 +421,7 @@ class Checker:
             return replace(done, why=first.refused)
         if not first.n_swapped or len(_passed(first)) < len(first.tests):
             return self._still_failing(done, first)
-        done = self._beside_others(done)
-        return done if done.why else self._in_full(done)
+        return self._beside_others(done)
 
     def check_part(self, done: Checked) -> Checked:
         """Check a change in full for the failing tests alone that pass with it.
@@ -430,7 +444,7 @@ class Checker:
         rerun = self._rerun(done.patch, passing, more_s=PATIENCE_ALL * self.tests_s)
         done = replace(done, seconds=done.seconds + rerun.seconds)
         failed = {t: run for t, run in rerun.tests.items() if run.verdict is Verdict.FAIL}
-        if failed and (broken := self._broken(done.patch, failed)):
+        if failed and (broken := self._broken(done.patch, failed, self.runner)):
             return _breaking(done, broken)
         if any(run.verdict is Verdict.TIMEOUT for run in rerun.tests.values()):
             return replace(done, why=LATE)
@@ -446,23 +460,53 @@ class Checker:
             return self._still_failing(done, Rerun(tests=runs, n_swapped=1))
         return replace(done, status=Status.BREAKS, why=f"{next(iter(failed))} breaks")
 
-    def _in_full(self, done: Checked) -> Checked:
-        """All failing tests and all that may break, in a process that never saw other code."""
+    def confirm(self, done: Checked) -> Checked:
+        """Run all failing tests in a process that never saw other code, and all that may break.
+
+        These are forked, if that is as good.
+
+        Args:
+            done: As ``attempt`` returned it, without a reason against it.
+
+        Raises:
+            ExecutionError: If tests can't be run again.
+        """
         passing = self._may_break(done)
         fresh = replace(done.patch, fresh=True)
         # Of a file that could not be collected, all tests must pass once it can.
         wholes = tuple(f"{test}::*" for test in self.failing if "::" not in test)
-        rerun = self._rerun(fresh, (*self.failing, *wholes, *passing), more_s=FRESH_S)
-        passed = _passed(rerun)
+        is_old = done.patch.fresh or wholes or any(map(self.by_import, done.targets))
+        wide = None if is_old or not passing else self.wide(passing)
+        beside = passing if wide is None else ()
+        rerun = self._rerun(fresh, (*self.failing, *wholes, *beside), more_s=FRESH_S)
         done = replace(done, seconds=done.seconds + rerun.seconds)
         if rerun.refused:
             return replace(done, why=rerun.refused)
-        if not passed.issuperset((*self.failing, *wholes)):
+        if not _passed(rerun).issuperset((*self.failing, *wholes)):
             return self._still_failing(done, rerun)
+        if wide is None:
+            return self._with_others(done, fresh, rerun, passing, self.runner)
+        more_s = PATIENCE_ALL * self.tests_s
+        rerun = self._rerun(done.patch, passing, more_s=more_s, runner=wide)
+        done = replace(done, seconds=done.seconds + rerun.seconds)
+        return self._with_others(done, done.patch, rerun, passing, wide)
+
+    def _with_others(
+        self,
+        done: Checked,
+        patch: InspectionPatch,
+        rerun: Rerun,
+        passing: Sequence[str],
+        runner: Runner,
+    ) -> Checked:
+        """Verify a change by how the ``passing`` tests went in ``rerun``, under ``patch``."""
+        passed = _passed(rerun)
+        if rerun.refused:
+            return replace(done, why=rerun.refused)
         if any(run.verdict is Verdict.TIMEOUT for run in rerun.tests.values()):
             return replace(done, why=LATE)
         failed = {t: rerun.tests[t] for t in passing if t not in passed}
-        if failed and (broken := self._broken(fresh, failed)):
+        if failed and (broken := self._broken(patch, failed, runner)):
             return _breaking(done, broken)
         kept = tuple(t for t in passing if t in passed)
         return replace(done, status=Status.VERIFIED, why="", failing=self.failing, passing=kept)
@@ -478,7 +522,7 @@ class Checker:
             return True
         rerun = self._rerun(done.patch, passing)
         failed = {t: run for t, run in rerun.tests.items() if run.verdict is Verdict.FAIL}
-        return not failed or not self._broken(done.patch, failed)
+        return not failed or not self._broken(done.patch, failed, self.runner)
 
     def unreached(self, done: Checked) -> str:
         """Say which line no passing test near executes with a change, if one did; else nothing.
@@ -511,11 +555,15 @@ class Checker:
     def _near(self, done: Checked) -> tuple[str, ...]:
         return tuple(test for test in self._may_break(done) if test in self.near)
 
-    def _broken(self, patch: InspectionPatch, failed: Mapping[str, TestRun]) -> list[str]:
+    def _broken(
+        self, patch: InspectionPatch, failed: Mapping[str, TestRun], runner: Runner
+    ) -> list[str]:
         """Those of ``failed`` that end otherwise in such a process without the change."""
         same_parts = tuple(replace(part, patched=part.original) for part in patch.companions)
         unchanged = replace(patch, patched=patch.original, companions=same_parts)
-        rerun = self._rerun(unchanged if patch.fresh else None, tuple(failed), more_s=FRESH_S)
+        rerun = self._rerun(
+            unchanged if patch.fresh else None, tuple(failed), more_s=FRESH_S, runner=runner
+        )
         same = {
             test
             for test, run in failed.items()
@@ -525,10 +573,16 @@ class Checker:
         return [test for test in failed if test not in same]
 
     def _rerun(
-        self, patch: InspectionPatch | None, tests: Sequence[str], *, more_s: float = 0.0
+        self,
+        patch: InspectionPatch | None,
+        tests: Sequence[str],
+        *,
+        more_s: float = 0.0,
+        runner: Runner | None = None,
     ) -> Rerun:
         more_s += FRESH_S if patch is not None and patch.fresh else 0.0
-        return self.runner.rerun(patch, self._in_order(tests), limit_s=self._limit_s(more_s))
+        runner = runner or self.runner
+        return runner.rerun(patch, self._in_order(tests), limit_s=self._limit_s(more_s))
 
     def _limit_s(self, more_s: float) -> float:
         """Wall seconds for tests that took ``_usual_s`` as they are, as far as there is time."""

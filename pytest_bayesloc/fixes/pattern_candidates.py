@@ -73,6 +73,13 @@ def uses_patterns(case: Case, sources: Sources) -> bool:
     return any(_IMPORTS.search(sources.read(file) or "") for file in files)
 
 
+def are_edited(case: Case, sources: Sources, asked: Iterable[Sequence[AskedPattern]]) -> bool:
+    """Say whether one of the patterns that failing tests asked stands in the project's code."""
+    texts = [*dict.fromkeys(pattern.text for pattern in chain.from_iterable(asked))]
+    literals = _literals(case, sources, texts) if texts else ()
+    return any(_holding(text, literals) for text in texts)
+
+
 def watched_tests(case: Case) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the failing tests, and the passing ones near them, whose patterns are watched."""
     targets = case.targets()[:N_SUSPECTS]

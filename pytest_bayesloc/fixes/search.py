@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, filterfalse, islice, tee
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import SourceMap, lines_of, map_of
+from pytest_bayesloc.domain.source import SourceMap, lines_of, map_of, tree_of
 from pytest_bayesloc.fixes.check import CHANGE, EDIT, TOOL, Candidate, Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import N_BEST, ToolRunner
@@ -31,7 +31,6 @@ from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.syntax.text import differing_lines
 
 MAX_STEPS = 4
-N_SIMPLER = 3  # verified candidates, the best ones, that are written in plainer words
 N_BASES = 4  # candidates of one step that are gone on with
 ENOUGH = 5  # verified candidates of one stage
 BATCH = 60  # candidates that are tried before one that works is enough
@@ -46,13 +45,25 @@ STORED = "stale-snapshot"  # the tool that finds stored values
 NextStep: TypeAlias = tuple[Sequence[Task], Iterable[Candidate]]
 
 
+class Objections(NamedTuple):
+    """Say why a change is no fix; nothing if it may be one.
+
+    Attributes:
+        to_run: Asked before it is run.
+        to_show: Asked once failing tests pass with it.
+    """
+
+    to_run: Callable[[Candidate], str]
+    to_show: Callable[[Candidate], str] = lambda _: ""
+
+
 class Search:
     """One search, and what it found.
 
     Args:
         tools: Asks the tools.
         checker: Checks candidates.
-        refusal: Why a change of Python code must not be run; empty if it may.
+        objections: To changes of Python code.
         test_files: Where tests stand, whatever their files are called: nothing changes them.
         known: Keys of candidates that were rejected for this bug on this very code.
         next_step: Tasks that a test sets which still fails with a change, and edits on top of that.
@@ -77,7 +88,7 @@ class Search:
         self,
         tools: ToolRunner,
         checker: Checker,
-        refusal: Callable[[Candidate], str],
+        objections: Objections,
         test_files: frozenset[str] = frozenset(),
         known: frozenset[str] = frozenset(),
         next_step: Callable[[Checked], NextStep] = lambda _: ((), ()),
@@ -85,7 +96,7 @@ class Search:
         self._tools = tools
         self._next_step = next_step
         self._checker = checker
-        self._refusal = refusal
+        self._objections = objections
         self._test_files = test_files
         self._known = known
         self._started = checker.clock()
@@ -175,10 +186,8 @@ class Search:
         doubted = with_rivals(sorted(self.verified, key=self._order))
         if all(checked.shown_doubt for checked in doubted):
             self._check_all(_batches(taken_back))
-        ordered = sorted(self.verified, key=self._order)
-        plain = [*map(self._simpler, ordered[:N_SIMPLER]), *ordered[N_SIMPLER:]]
         by_key: dict[str, Checked] = {}
-        for checked in plain:
+        for checked in sorted(self.verified, key=self._order):
             by_key.setdefault(checked.candidate.key, checked)
         self.verified = with_rivals([*by_key.values()])
         nearest = self.nearest
@@ -187,28 +196,19 @@ class Search:
             self.partial = part if part.status is Status.VERIFIED else None
         self.seconds = self._checker.clock() - self._started
 
-    def _simpler(self, checked: Checked) -> Checked:
-        """Return a change as a person would write it, if tests agree with that, too."""
-        candidate = checked.candidate
+    def _plainer(self, candidate: Candidate) -> Iterator[Candidate]:
+        """Yield a change as a person would write it, the best first."""
         if candidate.stage == CHANGE or not candidate.file.endswith(".py"):
-            return checked
+            return
         plain = simpler(candidate.before, candidate.after)
         whole = likewise(candidate.before, plain)
         words = f"{candidate.message}, and likewise in lines that are alike"
-        found = checked if whole == plain else self._rewritten(checked, whole, words)
-        return found if found is not checked else self._rewritten(checked, plain, candidate.message)
-
-    def _rewritten(self, checked: Checked, after: str, words: str) -> Checked:
-        """Return a change in other words, if tests agree with that; else as it is."""
-        plain = replace(checked.candidate, after=after, message=words)
-        is_other = after not in {plain.before, checked.candidate.after}
-        if not is_other or self._refusal(plain):
-            return checked
-        known = next((c for c in self.verified if c.candidate.key == plain.key), None)
-        if known is not None or not self._checker.left_s():
-            return known or checked
-        again = self._checker.check(plain)
-        return self._weighed(again) if again.status is Status.VERIFIED else checked
+        forms = {plain: candidate.message} if whole == plain else {whole: words, plain: ""}
+        for after, message in forms.items():
+            made = replace(candidate, after=after, message=message or candidate.message)
+            is_other = after not in {candidate.before, candidate.after}
+            if is_other and not any(objection(made) for objection in self._objections):
+                yield made
 
     # -- stages: batches of candidates; after each, it would do to have found something
 
@@ -313,17 +313,31 @@ class Search:
             return
         if candidate.file in self._test_files:
             return
-        is_code = candidate.file.endswith(".py")
         # What a change replaced was there, and ran.
-        why = self._refusal(candidate) if is_code and candidate.stage != CHANGE else ""
-        if why:
-            self.rejected.append((candidate, why))
-            self.failed.append(candidate.key)
-        else:
-            self._check(candidate)
+        is_judged = candidate.file.endswith(".py") and candidate.stage != CHANGE
+        if is_judged and (why := self._objections.to_run(candidate)):
+            self._reject(candidate, why)
+            return
+        checked = self._checker.attempt(candidate)
+        if is_judged and not checked.why and (why := self._objections.to_show(candidate)):
+            self._reject(candidate, why)
+            return
+        self._note(checked if checked.why else self._confirmed(checked))
 
-    def _check(self, candidate: Candidate) -> None:
-        checked = self.last = self._checker.check(candidate)
+    def _confirmed(self, done: Checked) -> Checked:
+        """Check in full what makes failing tests pass, in plainer words if tests agree to them."""
+        for plain in self._plainer(done.candidate):
+            again = self._checker.attempt(plain)
+            if not again.why and (again := self._checker.confirm(again)).status is Status.VERIFIED:
+                return again
+        return self._checker.confirm(done)
+
+    def _reject(self, candidate: Candidate, why: str) -> None:
+        self.rejected.append((candidate, why))
+        self.failed.append(candidate.key)
+
+    def _note(self, checked: Checked) -> None:
+        self.last, candidate = checked, checked.candidate
         n, n_verified = self.attempts.get(candidate.name, (0, 0))
         is_verified = checked.status is Status.VERIFIED
         if checked.status is not Status.UNSURE or checked.seconds:  # it was run
@@ -335,8 +349,7 @@ class Search:
         if is_verified:
             self.verified.append(self._weighed(checked))
         elif checked.status is Status.BREAKS:
-            self.rejected.append((candidate, checked.why))
-            self.failed.append(candidate.key)
+            self._reject(candidate, checked.why)
             self.broken.add(candidate.key)
         # One that more changes may follow is tried again by the next run, so that they do.
         elif checked.status is Status.STILL_FAILS and not self._is_base(checked):
@@ -396,8 +409,12 @@ def _weightiest(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]
 
 
 def _likeliest(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
-    """The same, the likeliest first: what else works is a rival of theirs."""
-    yield from _batches(sorted(candidates, key=lambda candidate: -candidate.chance))
+    """The same, the likeliest first: what else works is a rival of theirs.
+
+    Of edits a few don't parse.
+    """
+    by_chance = sorted(candidates, key=lambda candidate: -candidate.chance)
+    yield from _batches(c for c in by_chance if tree_of(c.parts()[1]) is not None)
 
 
 # -- several changes as one, and how far one that is no fix yet has come

@@ -269,6 +269,7 @@ class Context:
         notes: What went wrong, for the user.
         seconds: Wall seconds by stage.
         tests_s: Wall seconds of all tests.
+        collected_s: Wall seconds until they were collected.
         collected: Node ids; where a file can't be collected, pytest runs none of the rest.
         remembered: What the memory says, once it was asked.
         fixes: Those that are shown, the best of each fault first, each with its change.
@@ -284,6 +285,7 @@ class Context:
     notes: list[str] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     tests_s: float = 0.0
+    collected_s: float = 0.0
     collected: Sequence[str] = ()
     remembered: Remembered | None = None
     fixes: list[tuple[FixEntry, Candidate]] = field(default_factory=list)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.history.changes import Changes
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.rerun.command import Command
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 DASK, DOCKER = "dask:", "docker"
 MAX_SERVERS = 4  # on this machine, where nobody says how many
+AT_LEAST = 3.0  # times what the run took to collect all tests, to start a server for many
 MAX_CHANGES = 10
 MAX_TESTS = 5
 LIMIT_S = 10.0  # of one re-run: where it takes longer it is not cheap
@@ -57,6 +59,30 @@ def open_pool(context: Context, tests: Sequence[str], texts: Mapping[str, str]) 
         _open(context, context.transports)
     n_runners = _n_runners(context, context.transports)
     return Pool(context.transports, n_runners, tests, texts, context.note)
+
+
+class WideRunners:
+    """A runner of more tests than re-runs were begun with, started when it is first asked for."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._pool: Pool | None = None
+
+    def runner_of(self, tests: Sequence[str], left_s: float) -> Runner | None:
+        """Return a runner of ``tests``; None if ``left_s`` wall seconds may be too few to start."""
+        pool = self._pool
+        if pool is None or not set(tests).issubset(pool.tests):
+            if left_s < AT_LEAST * self._context.collected_s:
+                return None
+            known = () if pool is None else pool.tests
+            self.close()
+            self._pool = pool = open_pool(self._context, [*dict.fromkeys((*known, *tests))], {})
+        return pool.first
+
+    def close(self) -> None:
+        """End its processes."""
+        if self._pool is not None:
+            self._pool.close()
 
 
 def _command(context: Context) -> Command:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
@@ -41,13 +42,15 @@ from pytest_bayesloc.fixes.check import (
 from pytest_bayesloc.fixes.library import Library, ToolRunner
 from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.fixes.pattern_candidates import (
+    LIMIT_S,
     PatternSearch,
+    are_edited,
     uses_patterns,
     watched_tests,
 )
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
-from pytest_bayesloc.fixes.search import STORED, NextStep, Search, changed_location
+from pytest_bayesloc.fixes.search import STORED, NextStep, Objections, Search, changed_location
 from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import (
     covering,
@@ -58,7 +61,7 @@ from pytest_bayesloc.fixes.tasks import (
     test_files,
     texts_of_tests,
 )
-from pytest_bayesloc.pipeline.execute import is_local, open_pool, open_watching
+from pytest_bayesloc.pipeline.execute import WideRunners, is_local, open_pool, open_watching
 from pytest_bayesloc.pipeline.fix_tools import (
     announce_refusals,
     tool_records,
@@ -68,10 +71,12 @@ from pytest_bayesloc.pipeline.order import explain_order
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
 from pytest_bayesloc.report.encoding import entry_of, positive
+from pytest_bayesloc.spectrum.build import executed_by_imports
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
+    from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
@@ -137,17 +142,18 @@ class FixStage:
             )
         project = Project(files, context.sources.read)
         reach = Reach(files, context.sources, context.settings.never_edited)
-        for i, case in enumerate(cases[:MAX_GROUPS]):
-            if case.cause is not None and not case.cause.is_repairable:
-                continue
-            share_s = max(0.0, ends - monotonic()) / (min(len(cases), MAX_GROUPS) - i)
-            # Which tools failed, or were judged, is asked anew for each group.
-            tools = ToolRunner(library, project, self._fits, context.note, monotonic)
-            result = self._search(case, tools, reach, share_s)
-            if result is not None:
-                results[i] = result
-                weigh_fixes(case, result)
-                self._show(i + 1, case, result, library)
+        with closing(WideRunners(context)) as wide:
+            for i, case in enumerate(cases[:MAX_GROUPS]):
+                if case.cause is not None and not case.cause.is_repairable:
+                    continue
+                share_s = max(0.0, ends - monotonic()) / (min(len(cases), MAX_GROUPS) - i)
+                # Which tools failed, or were judged, is asked anew for each group.
+                tools = ToolRunner(library, project, self._fits, context.note, monotonic)
+                result = self._search(case, tools, reach, share_s, wide)
+                if result is not None:
+                    results[i] = result
+                    weigh_fixes(case, result)
+                    self._show(i + 1, case, result, library)
 
     def _tell_retired(self, library: Library, cases: Sequence[Case]) -> None:
         errors = {f"{f.exc_type}: {f.message}" for case in cases for f in case.failures}
@@ -159,18 +165,25 @@ class FixStage:
                 )
 
     def _search(
-        self, case: Case, tools: ToolRunner, reach: Reach, budget_s: float
+        self, case: Case, tools: ToolRunner, reach: Reach, budget_s: float, wide: WideRunners
     ) -> Search | None:
         """Return the search for a group; None if all of its tests pass when they are run again."""
+        context = self.context
+        imports = cache(
+            partial(executed_by_imports, context.recorder.recorded, sources=context.sources)
+        )
         texts = tuple(texts_of_tests(case.failures[:N_TESTS], self.context.sources))
 
         # Tests of which nothing is known: they were collected, and did not run.
         idle = self.context.recorder.recorded.blocked_tests(self.context.collected)
 
         def refusal(candidate: Candidate) -> str:
+            reasons = (out_of_bounds(part, reach) for part in candidate.parts_by_file())
+            return next(filter(None, reasons), "")
+
+        def is_unsound(candidate: Candidate) -> str:
             reasons = (
                 unsound(*part.parts(), texts, part.before, _types(case, part))
-                or out_of_bounds(part, reach)
                 for part in candidate.parts_by_file()
             )
             return next(filter(None, reasons), "")
@@ -194,11 +207,24 @@ class FixStage:
                     tests_s=self.context.tests_s,
                     near=frozenset(near),
                     known=case.tried,
+                    wide=partial(self._wide, wide, pool, ends),
+                    by_import=lambda where: where in (imports(where.file) or {where}),
                 )
                 if checker.failing and checker.fails_again():
-                    return self._found(case, tools, checker, refusal, budget_s)
+                    return self._found(
+                        case, tools, checker, Objections(refusal, is_unsound), budget_s
+                    )
                 case.flaky = case.flaky or checker.flaky
         return None
+
+    def _wide(
+        self, wide: WideRunners, kept: Pool, ends: float, tests: Sequence[str]
+    ) -> Runner | None:
+        """Give a runner that can run ``tests`` in forked processes: the one at hand, if it does."""
+        collected = {test.partition("::")[0] for test in kept.tests}
+        if collected.issuperset(test.partition("::")[0] for test in tests):
+            return kept.first
+        return wide.runner_of(tests, ends - monotonic())
 
     @contextmanager
     def _pool(self, first: Sequence[str], near: Sequence[str]) -> Iterator[Pool]:
@@ -223,7 +249,7 @@ class FixStage:
         case: Case,
         tools: ToolRunner,
         checker: Checker,
-        refusal: Callable[[Candidate], str],
+        objections: Objections,
         budget_s: float,
     ) -> Search:
         files, known = test_files(case.spectrum.tests), case.rejected.known_fixes()
@@ -235,7 +261,7 @@ class FixStage:
             tasks = tasks_after(checked, case, self.context.sources)
             return tasks, edits if is_mutated else ()
 
-        search = Search(tools, checker, refusal, files, known, next_step)
+        search = Search(tools, checker, objections, files, known, next_step)
         constants = other_constants(case, self.context.sources, never_edited, lambda: search.last)
         limit_s = budget_s * OF_SAMPLES
         edits = mutated(case, self.context.sources, never_edited, checker.runner, limit_s)
@@ -259,6 +285,9 @@ class FixStage:
         if not is_local(self.context) or not uses_patterns(case, self.context.sources):
             return
         failing, passing = watched_tests(case)
+        asked = checker.runner.patterns_asked(failing, limit_s=LIMIT_S)
+        if not are_edited(case, self.context.sources, asked.values()):
+            return
         ends = monotonic() + OF_PATTERNS * checker.left_s()
         with closing(open_watching(self.context, (*failing, *passing))) as pool:
             search = PatternSearch(

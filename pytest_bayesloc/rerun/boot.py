@@ -39,7 +39,7 @@ _booted: list[Boot] = []
 
 
 def start() -> None:
-    """Read what this process is to do; close its fence if that is one request, and patch it.
+    """Read what this process is to do; patch it, if that is for one request, and close its fence.
 
     pytest's own start may import code under test: for a filter of warnings that names a class of
     the project's, or because the project is a plugin.
@@ -52,10 +52,11 @@ def start() -> None:
         watch_patterns()
     if shifted_by := boot.spec["options"].get(CLOCK):
         apply("clock", shifted_by)
+    sys.dont_write_bytecode = True  # that would be refused
     once = boot.spec["once"]
     if not once:
+        boot.fence.close(boot.spec["fence"])  # it learns what plugins do as they are imported
         return
-    sys.dont_write_bytecode = True  # that would be refused
     for patch in once.get("patches", ()):
         if patch["filename"].endswith(".py"):
             Overlay(patch["filename"], patch["original"], patch["patched"]).install()

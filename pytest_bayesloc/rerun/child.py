@@ -34,7 +34,7 @@ from pytest_bayesloc.rerun.swap import (
     swap_code,
     text_of,
 )
-from pytest_bayesloc.rerun.watched import watches
+from pytest_bayesloc.rerun.watched import AskedPatterns, watches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -197,8 +197,8 @@ class Child:
         if "handled" in request:
             name = FileNames(root, request["handled"]).name
             self._recorders["handled"] = HandledErrors(name)
-        if "asked" in request and watches:
-            self._recorders["asked"] = watches[0]
+        if "asked" in request:
+            self._recorders["asked"] = watches[0] if watches else AskedPatterns()
         if "readers" in request:
             name = FileNames(root, request["readers"]).name
             self._recorders["readers"] = Readers(name, self._scratch)

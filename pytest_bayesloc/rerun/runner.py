@@ -182,7 +182,7 @@ class ServerRunner:
     def patterns_asked(
         self, tests: Sequence[str], *, limit_s: float
     ) -> Mapping[str, tuple[AskedPattern, ...]]:
-        """Run ``tests`` as they are and note what patterns are asked, where they are watched."""
+        """Run ``tests`` as they are and note what patterns are asked; where watched, with calls."""
         request: Message = {"tests": list(tests), "limit_s": limit_s, "asked": True}
         asked = {m["of"]: m["asked"] for m in self._ask(request) if "asked" in m}
         return {
@@ -385,8 +385,7 @@ class ServerRunner:
         effects, holds = self.transport.effects, not _PATCHED.isdisjoint(request)
         fresh = ask == self._answer_of_fresh
         messages: Sequence[Message] = ()
-        is_collected = False  # perhaps, as they are, without that a test was run
-        for _ in range(MAX_TRIES):
+        for n_tried in range(MAX_TRIES):
             if not is_ready():
                 return None
             tests = (effects.usable if holds else effects.learnable)(request["tests"])
@@ -403,9 +402,7 @@ class ServerRunner:
             if self._is_cancelled or effects.is_over(messages, tests, holds=holds, fresh=fresh):
                 break
             if holds:  # perhaps the tests as they are do that too
-                is_first, is_collected = not is_collected, True
-                only = fresh and is_first and _was_collecting(messages)
-                learned = {"tests": [], "collected": tests} if only else {"tests": tests}
+                learned = _learned_from(messages if fresh and not n_tried else (), tests)
                 self._fenced({**learned, "limit_s": LEARN_S}, ask, is_ready)
         else:
             effects.leave_out(effects.changing(request["tests"]), TOO_MUCH)
@@ -470,9 +467,15 @@ def _key(unit: Unit) -> list[int | str]:
     return [unit.first_line, unit.location.qualname.rpartition(".")[2]]
 
 
-def _was_collecting(messages: Sequence[Message]) -> bool:
-    """Say whether a re-run was refused something before it ran a test."""
-    return {message["by"] for message in messages if "refused" in message} == {COLLECTION}
+def _learned_from(messages: Sequence[Message], tests: Sequence[str]) -> Message:
+    """Return what is to be run as it is, to learn whether it does what a re-run was refused.
+
+    That is the file of the test to which it was refused, or collecting; all where neither is known.
+    """
+    files = {message["by"].partition("::")[0] for message in messages if "refused" in message}
+    if files == {COLLECTION}:
+        return {"tests": [], "collected": tests}
+    return {"tests": [test for test in tests if test.partition("::")[0] in files] or tests}
 
 
 # -- replies

@@ -12,7 +12,6 @@ import os
 import random
 import select
 import shutil
-import sys
 import threading
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -61,11 +60,7 @@ def pytest_addoption() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Set options before conftest files are loaded: ``-W`` is read from the early ones."""
-    boot = booted()
-    sys.dont_write_bytecode = True
-    _set_options(early_config.known_args_namespace, boot.spec["options"])
-    if not boot.spec["once"]:
-        boot.fence.close(boot.spec["fence"])
+    _set_options(early_config.known_args_namespace, booted().spec["options"])
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -121,13 +116,16 @@ class RerunPlugin:
     def pytest_collection_modifyitems(
         self, items: list[pytest.Item]
     ) -> Generator[None, None, None]:
-        """Keep only the targeted tests, in the order of the main run."""
+        """Keep the targeted tests, in the order of the main run; to serve, all of their files."""
         order = {node_id: i for i, node_id in enumerate(self._tests)}
         wholes = tuple(name[:-1] for name in self._tests if name.endswith(WHOLE))
-        own = (i for i in items if i.nodeid in order or i.nodeid.startswith(wholes))
-        chosen = sorted(own, key=lambda i: order.get(i.nodeid, len(order)))
+        own = [i for i in items if i.nodeid in order or i.nodeid.startswith(wholes)]
         if self._once is None or self._once["fence"]["holds"]:
-            chosen = [item for item in chosen if not self._is_marked(item)]
+            own = [item for item in own if not self._is_marked(item)]
+        chosen = sorted(own, key=lambda i: order.get(i.nodeid, len(order)))
+        if self._once is None:
+            known = {*order, *(item.nodeid for item in chosen)}
+            chosen += [i for i in items if i.nodeid not in known and not _is_kept_back(i)]
         items[:] = chosen
         result = yield
         items[:] = [item for item in chosen if item in items]
@@ -135,7 +133,7 @@ class RerunPlugin:
 
     def _is_marked(self, item: pytest.Item) -> bool:
         """Whether ``item`` is marked as not to be run under patches, and out of its reach."""
-        is_marked = item.get_closest_marker(NEVER_RERUN) is not None
+        is_marked = _is_kept_back(item)
         if is_marked and self._once is None:
             self._link.send({"did": [AWAY, f"is marked {NEVER_RERUN}"], "by": item.nodeid})
             return False
@@ -247,6 +245,10 @@ class RerunPlugin:
                 kill_group(pid)
                 os.waitpid(pid, 0)
                 return "timeout", waited_s
+
+
+def _is_kept_back(item: pytest.Item) -> bool:
+    return item.get_closest_marker(NEVER_RERUN) is not None
 
 
 def _may_be_forked(thread: threading.Thread) -> bool:

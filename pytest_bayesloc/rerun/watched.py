@@ -7,6 +7,7 @@ server that is to watch patterns is given stand-ins from the start, by ``re.comp
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -157,6 +158,29 @@ class PatternWatch:
             if len(calls) < MAX_CALLS:
                 calls[method, args] = None
                 self._n_noted += 1
+
+
+class AskedPatterns:
+    """Notes which patterns a test asks, where none is watched: only calls by Python's code tell."""
+
+    def __init__(self) -> None:
+        self._asked: dict[tuple[str, int], None] = {}
+
+    def start(self) -> None:
+        """Begin a test."""
+        self._asked = {}
+        sys.setprofile(self._profile)
+
+    def stop(self) -> list[Any]:
+        """End it and return the patterns that were asked: text, flags, and no calls."""
+        sys.setprofile(None)
+        return [[text, flags, []] for text, flags in self._asked]
+
+    def _profile(self, _: object, event: str, called: object) -> None:
+        if event == "c_call":
+            owner = getattr(called, "__self__", None)
+            if type(owner) is _pattern_type and type(owner.pattern) is str:
+                self._asked[owner.pattern, owner.flags] = None
 
 
 #: Of this process, once it watches.

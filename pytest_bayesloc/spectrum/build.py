@@ -88,6 +88,19 @@ def build_failures(recorded: RunRecord, sources: Sources) -> tuple[Failure, ...]
     )
 
 
+def executed_by_imports(recorded: RunRecord, file: str, sources: Sources) -> frozenset[Location]:
+    """Return the places of a file that imports executed; none if no import of it was recorded."""
+    filename = str(sources.files.absolute(file))
+    rows = (row for _, window in recorded.imports() for row in window.rows)
+    own = [recorded.footprints[number] for number in set[int]().union(*rows)]
+    return frozenset(
+        unit.location
+        for footprint in own
+        if footprint.filename == filename
+        for unit, _ in _located(footprint, sources)
+    )
+
+
 class _Lines:
     """Per location, per line, the tests that executed it.
 

@@ -17,7 +17,7 @@ from pytest_bayesloc.fixes.check import Candidate, Checker
 from pytest_bayesloc.fixes.library import Library, ToolRunner
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
-from pytest_bayesloc.fixes.search import Search
+from pytest_bayesloc.fixes.search import Objections, Search
 from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 from tests.fakes.project import TextProject
@@ -139,7 +139,7 @@ def fixed(root: Path, snippet: Snippet) -> str | None:
             candidate, NOWHERE
         )
 
-    search = Search(tools, checker, refusal)
+    search = Search(tools, checker, Objections(refusal))
     search.run([task])
     return search.verified[0].candidate.after if search.verified else None
 

@@ -145,7 +145,9 @@ def edits(
     suspiciousness: Mapping[int, float],
     hints: Hints | None = None,
 ) -> Iterator[tuple[str, TextEdit, str]]:
-    """Edits of the function ``unit`` that parse, those of the most suspicious lines first.
+    """Edits of the function ``unit``, those of the most suspicious lines first.
+
+    A few may not parse: most are never tried, and to parse them all takes longer than to make them.
 
     Args:
         mutations: Which are tried; of equally suspicious lines, each has its turn before one has a
@@ -158,9 +160,7 @@ def edits(
     Yields:
         The mutation's name, the edit and the file's new text.
     """
-    for name, edit, changed in _made(_by_line, mutations, source, unit, suspiciousness, hints):
-        if tree_of(edited(source.text, changed, unit.location)) is not None:
-            yield name, edit, changed
+    return _made(_by_line, mutations, source, unit, suspiciousness, hints)
 
 
 _Made: TypeAlias = Iterator[tuple[Mutation, TextEdit]]

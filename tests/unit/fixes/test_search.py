@@ -22,7 +22,7 @@ from pytest_bayesloc.fixes.check import (
 from pytest_bayesloc.fixes.definition import parse_definition
 from pytest_bayesloc.fixes.library import N_JUDGED, SLOW_S, Library, ToolRunner
 from pytest_bayesloc.fixes.project import Proposal, Task
-from pytest_bayesloc.fixes.search import LEAST_GAIN, STORED, Search
+from pytest_bayesloc.fixes.search import LEAST_GAIN, STORED, Objections, Search
 from tests.fakes.project import TextProject
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def search(
         covering=lambda _: (),
     )
     tools = ToolRunner(Library([made]), TextProject({}), judge, note, lambda: tool.now)
-    return Search(tools, checker, refusal=lambda _: "")
+    return Search(tools, checker, Objections(lambda _: ""))
 
 
 def tasks(n: int = 3) -> list[Task]:
@@ -136,21 +136,24 @@ def test_no_constant_is_tried_to_fit_a_value_that_is_stored(name: str) -> None:
 class PassingChecker(Checker):
     """Tests pass with any change."""
 
-    def check(self, candidate: Candidate) -> Checked:
-        return Checked(
-            candidate=candidate,
-            patch=patch_of(candidate),
-            status=Status.VERIFIED,
-            failing=self.failing,
-        )
+    def attempt(self, candidate: Candidate) -> Checked:
+        return Checked(candidate=candidate, patch=patch_of(candidate), status=Status.UNSURE)
+
+    def confirm(self, done: Checked) -> Checked:
+        return replace(done, status=Status.VERIFIED, failing=self.failing)
+
+
+def failed(candidate: Candidate, seconds: float, status: Status = Status.STILL_FAILS) -> Checked:
+    return Checked(
+        candidate=candidate, patch=patch_of(candidate), status=status, why="no", seconds=seconds
+    )
 
 
 class FailingChecker(Checker):
     """Tests fail with any change, and take a second."""
 
-    def check(self, candidate: Candidate) -> Checked:
-        status = Status.STILL_FAILS
-        return Checked(candidate=candidate, patch=patch_of(candidate), status=status, seconds=1.0)
+    def attempt(self, candidate: Candidate) -> Checked:
+        return failed(candidate, 1.0)
 
 
 def passing(checker_type: type[Checker] = PassingChecker) -> Search:
@@ -163,7 +166,7 @@ def passing(checker_type: type[Checker] = PassingChecker) -> Search:
         covering=lambda _: (),
     )
     tools = ToolRunner(Library([]), TextProject({}), lambda *_: None, lambda _: None, lambda: 0.0)
-    return Search(tools, checker, refusal=lambda _: "")
+    return Search(tools, checker, Objections(lambda _: ""))
 
 
 def constant(name: str) -> Candidate:
@@ -190,10 +193,8 @@ def test_edits_are_tried_while_a_second_gains_enough() -> None:
 
 def test_edits_that_are_not_run_are_neither_counted_nor_known_to_be_no_fix() -> None:
     class Idle(Checker):
-        def check(self, candidate: Candidate) -> Checked:
-            return Checked(
-                candidate=candidate, patch=patch_of(candidate), status=Status.UNSURE, why="left out"
-            )
+        def attempt(self, candidate: Candidate) -> Checked:
+            return failed(candidate, 0.0, Status.UNSURE)
 
     search = passing(Idle)
     search.run([], edits=[replace(constant("a"), chance=1.0)])
@@ -202,11 +203,18 @@ def test_edits_that_are_not_run_are_neither_counted_nor_known_to_be_no_fix() -> 
     assert (search.n_tried, search.failed) == (0, [])
 
 
+def test_edits_that_do_not_parse_are_not_tried() -> None:
+    search = passing()
+    search.run([], edits=[replace(constant("a"), after="a = \n"), constant("b")])
+
+    assert search.attempts == {OTHER_CONSTANT: (1, 1)}
+    assert search.rejected == []
+
+
 def test_first_edits_of_functions_are_tried_for_some_seconds_in_any_case() -> None:
     class Slow(Checker):
-        def check(self, candidate: Candidate) -> Checked:
-            patch, status = patch_of(candidate), Status.STILL_FAILS
-            return Checked(candidate=candidate, patch=patch, status=status, seconds=4.0)
+        def attempt(self, candidate: Candidate) -> Checked:
+            return failed(candidate, 4.0)
 
     search = passing(Slow)
     where = Location(file="m.py", start_line=1, end_line=1, qualname="f")
@@ -219,14 +227,10 @@ def test_first_edits_of_functions_are_tried_for_some_seconds_in_any_case() -> No
 class BreakingChecker(Checker):
     """The first change takes long until it is seen to break a test; all others fail at once."""
 
-    def check(self, candidate: Candidate) -> Checked:
-        is_first = candidate.message == "a"
-        return Checked(
-            candidate=candidate,
-            patch=patch_of(candidate),
-            status=Status.BREAKS if is_first else Status.STILL_FAILS,
-            seconds=100.0 if is_first else 0.1,
-        )
+    def attempt(self, candidate: Candidate) -> Checked:
+        if candidate.message == "a":
+            return failed(candidate, 100.0, Status.BREAKS)
+        return failed(candidate, 0.1)
 
 
 def test_long_check_of_one_edit_does_not_end_the_search() -> None:
@@ -274,10 +278,9 @@ def test_what_changed_is_taken_back_where_no_edit_is_clearly_meant(
 class LiteralChecker(PassingChecker):
     """Tests pass with changes that have a number in them alone."""
 
-    def check(self, candidate: Candidate) -> Checked:
-        checked = super().check(candidate)
+    def attempt(self, candidate: Candidate) -> Checked:
         is_plain = not any(character.isdigit() for character in candidate.after)
-        return replace(checked, status=Status.STILL_FAILS) if is_plain else checked
+        return failed(candidate, 0.1) if is_plain else super().attempt(candidate)
 
 
 @pytest.mark.parametrize(
