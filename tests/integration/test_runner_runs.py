@@ -96,11 +96,11 @@ def runner(project: Project) -> Iterator[ServerRunner]:
     made.close()
 
 
-def made_for(project: Project) -> ServerRunner:
+def made_for(project: Project, *arguments: str) -> ServerRunner:
     command = Command(
         flags=(),
         path=tuple(sys.path),
-        arguments=(f"--rootdir={project.root}", "--no-bayesloc", "-p", PLUGIN),
+        arguments=(f"--rootdir={project.root}", "--no-bayesloc", "-p", PLUGIN, *arguments),
         rootdir=project.root,
         cwd=project.root,
         environment=project.environment(),
@@ -175,23 +175,97 @@ def test_patch_that_asks_for_an_import_gets_one(project: Project, runner: Server
     assert rerun(runner, replace(both, fresh=True), "a")[:2] == (Verdict.PASS, "fresh")
 
 
+def test_all_tests_of_its_files_can_be_asked_for(project: Project) -> None:
+    small = made_for(project)
+    small._tests = (node_id("b"),)
+
+    assert rerun(small, None, "a") == (Verdict.FAIL, "fork", 0)
+    small.close()
+
+
+CALLING = "import subprocess\n\nsubprocess.run(['true'], check=True)\n"
+
+
+def asked_of(runner: ServerRunner, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """The tests of each new process, once it is started."""
+    asked: list[tuple[str, ...]] = []
+    answer = runner._answer_of_fresh
+
+    def noted(request: Message) -> Sequence[Message]:
+        asked.append(tuple(request["tests"]))
+        return answer(request)
+
+    monkeypatch.setattr(runner, "_answer_of_fresh", noted)
+    return asked
+
+
 def test_what_collecting_does_is_learned_without_a_test(
     projects: Projects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calling = "import subprocess\n\nsubprocess.run(['true'], check=True)\n"
-    project = projects.make({**FILES, "conftest.py": calling})
+    project = projects.make({**FILES, "conftest.py": CALLING})
     both = patch(project, "a.py", "one", "two", edits={**ONE, **TWO})
-    alone, asked = made_for(project), list[int]()
-    answer = alone._answer_of_fresh
-
-    def counted(request: Message) -> Sequence[Message]:
-        asked.append(len(request["tests"]))
-        return answer(request)
-
-    monkeypatch.setattr(alone, "_answer_of_fresh", counted)
+    alone = made_for(project)
+    asked = asked_of(alone, monkeypatch)
 
     assert rerun(alone, replace(both, fresh=True), "a")[:2] == (Verdict.PASS, "fresh")
-    assert asked == [1, 0, 1]
+    assert asked == [(node_id("a"),), (), (node_id("a"),)]
+
+
+def test_what_a_plugin_does_as_it_is_imported_is_learned_by_the_first_server(
+    projects: Projects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = projects.make({**FILES, "calling.py": CALLING})
+    monkeypatch.syspath_prepend(project.root)
+    both = patch(project, "a.py", "one", "two", edits={**ONE, **TWO})
+    alone = made_for(project, "-p", "calling")
+    alone.make_ready()
+    asked = asked_of(alone, monkeypatch)
+
+    assert rerun(alone, replace(both, fresh=True), "a")[:2] == (Verdict.PASS, "fresh")
+    assert asked == [(node_id("a"),)]
+    alone.close()
+
+
+def test_what_a_test_does_is_learned_from_those_of_its_file(
+    projects: Projects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called = CALLING.replace("subprocess.run", "def test_call():\n    subprocess.run")
+    project = projects.make({**FILES, "test_call.py": called})
+    both = patch(project, "a.py", "one", "two", edits={**ONE, **TWO})
+    alone, call = made_for(project), "test_call.py::test_call"
+    asked = asked_of(alone, monkeypatch)
+
+    done = alone.rerun(replace(both, fresh=True), [node_id("a"), call], limit_s=30)
+
+    assert {run.verdict for run in done.tests.values()} == {Verdict.PASS}
+    assert asked == [(node_id("a"), call), (call,), (node_id("a"), call)]
+
+
+def test_patterns_that_a_test_asks_are_known_without_a_watch(projects: Projects) -> None:
+    asking = """
+        import re
+
+        WORD = re.compile(r"\\w+")
+
+
+        def test_a():
+            assert WORD.match("a")
+
+
+        def test_b():
+            assert re.sub("b+", "", "b") == ""
+
+
+        def test_size():
+            pass
+        """
+    alone = made_for(projects.make({**FILES, "test_all.py": asking}))
+
+    found = alone.patterns_asked([node_id(name) for name in ("a", "b", "size")], limit_s=30)
+
+    texts = {test: [pattern.text for pattern in own] for test, own in found.items()}
+    assert texts == {node_id("a"): [r"\w+"], node_id("b"): ["b+"], node_id("size"): []}
+    alone.close()
 
 
 @pytest.mark.parametrize("how", ["fork", "fresh"])

@@ -113,6 +113,23 @@ def test_an_edit_of_a_function_that_others_do_not_bear_gets_no_process_of_its_ow
     assert not any(is_fresh for _, is_fresh, _ in runner.asked)
 
 
+@pytest.mark.parametrize(
+    ("end", "status"), [(PASS, Status.VERIFIED), (LATE, Status.UNSURE), (OTHER, Status.BREAKS)]
+)
+def test_tests_that_a_function_may_break_are_forked_where_no_import_called_it(
+    end: TestRun, status: Status
+) -> None:
+    runner, wide = Scripted({"t::bad": FAIL}, {}), Scripted({}, {"t::good": end})
+    checker = checker_of(runner, ["t::good"])
+    checker.wide = lambda _: wide  # type: ignore[return-value,assignment]  # records nothing
+    checker.by_import = lambda _: False
+    assert checker.fails_again()
+
+    assert checker.check(CANDIDATE).status is status
+    assert runner.asked[1:] == [(True, False, ("t::bad",)), (True, True, ("t::bad",))]
+    assert wide.asked[0] == (True, False, ("t::good",))
+
+
 def test_a_change_with_which_the_test_still_fails_is_no_fix() -> None:
     assert checked({}, {"t::bad": OTHER})[2:] == (Status.STILL_FAILS, "E: other")
 
