@@ -41,6 +41,11 @@ def as_python_reads(data: bytes) -> str:
         return stream.read()
 
 
+def file_of_test(node_id: str) -> str:
+    """Return the file in a node id, relative to rootdir."""
+    return node_id.partition("::")[0]
+
+
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file's bytes; empty if it can't be read."""
     try:

@@ -16,6 +16,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Runner
 from pytest_bayesloc.domain.recording import Sample
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, map_of, tree_of
+from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.fixes.check import (
     ADD_ENTRY,
     CHANGE,
@@ -203,7 +204,7 @@ def edits_after(
 
     The failing run never came to that line, so its functions may be no suspects.
     """
-    file = checked.test.partition("::")[0]
+    file = file_of_test(checked.test)
     frames = checked.still.frames if checked.still is not None else ()
     line = next((n for path, n in frames if sources.files.relative(path) == file), 0)
     lines = lines_of(sources.read(file) or "")

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of, map_of, tree_of
+from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.fixes.check import CHANGE, EDIT, TOOL, Candidate, Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import N_BEST, ToolRunner
@@ -470,7 +471,7 @@ def progress(checked: Checked, *, strictly: bool = False) -> tuple[int, int]:
     before, now = checked.before, checked.still
     if before is None or now is None or now.error == before.error:
         return checked.n_green, 0
-    test = checked.test.partition("::")[0]
+    test = file_of_test(checked.test)
     old, new = (_line_of(test, run.frames) for run in (before, now))
     if old and new and old != new:
         return checked.n_green, 2 if new > old else 0

@@ -13,6 +13,7 @@ from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bitset_of
+from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.fixes.check import Checked
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.ranking.case import Case
@@ -54,7 +55,7 @@ def tasks_after(checked: Checked, case: Case, sources: Sources) -> list[Task]:
     """
     if checked.still is None:
         return []
-    name = checked.test.partition("::")[0]
+    name = file_of_test(checked.test)
     failures = [f for f in case.failures if f.node_id in (checked.test, name)]
     error = checked.why if ":" in checked.why else f"AssertionError: {checked.why}"
     found: dict[tuple[str, int], Task] = {}
@@ -119,7 +120,7 @@ def covering(case: Case, target: Location, sources: Sources) -> tuple[str, ...]:
         stem = re.compile(rf"\b{re.escape(own)}\b")
         files = test_files(spectrum.tests)
         naming = {file for file in files if stem.search(sources.read(file) or "")}
-        found = bitset_of(i for i, n in enumerate(spectrum.tests) if n.partition("::")[0] in naming)
+        found = bitset_of(i for i, n in enumerate(spectrum.tests) if file_of_test(n) in naming)
     for where, executed in spectrum.executed.items():
         is_inside = where.qualname == name or where.qualname.startswith(f"{name}.")
         if where.file == target.file and (name == MODULE or is_inside):
@@ -205,7 +206,7 @@ def _task(failure: Failure, source: SourceMap, line: int, case: Case, sources: S
         lines=tuple(lines) or ((line,) if line else ()),
         values=case.values.get(where, {}),
         test=test_text(failure, sources),
-        test_file=source.file if is_test_file else failure.node_id.partition("::")[0],
+        test_file=source.file if is_test_file else file_of_test(failure.node_id),
     )
 
 

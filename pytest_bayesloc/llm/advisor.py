@@ -30,6 +30,7 @@ from pytest_bayesloc.domain.ports import (
     ProposedCode,
     TargetContext,
 )
+from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.llm.agent import SEED, TEMPERATURE, LlmAgent, Prompt
 from pytest_bayesloc.llm.answers import (
     N_CANDIDATES,
@@ -210,7 +211,7 @@ class LlmSummarizer:
 
     def begun(self, symptom: Symptom, said: str) -> str:
         """Return a hypothesis; the likeliest place, which rules know, stands before it."""
-        files = {node_id.partition("::")[0] for node_id in symptom.tests}
+        files = {file_of_test(node_id) for node_id in symptom.tests}
         files |= {suspect.partition(" ")[0] for suspect in symptom.suspects}
         answer = self._advisor.ask(
             "summary",

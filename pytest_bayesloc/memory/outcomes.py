@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_bayesloc.domain.advice import Estimate, FlakyTest, RememberedCause
 from pytest_bayesloc.domain.cause import Cause, CauseKind
-from pytest_bayesloc.domain.texts import text_digest
+from pytest_bayesloc.domain.texts import file_of_test, text_digest
 from pytest_bayesloc.history.changes import name_of, state_of
 from pytest_bayesloc.memory.database import chunks
 from pytest_bayesloc.memory.schema import row, written
@@ -88,12 +88,12 @@ class CodeStates:
 
     def texts(self, node_id: str, executed: Iterable[str]) -> str:
         """Return a digest of whole files; while it is the same, nothing has to be parsed."""
-        files = [_file_of(node_id), *(name.rpartition(" ")[0] for name in executed)]
+        files = [file_of_test(node_id), *(name.rpartition(" ")[0] for name in executed)]
         return self._sources.digest(files)
 
     def state(self, node_id: str, executed: Iterable[str]) -> str:
         """Return a digest of the test's own file, and of ``executed`` as the syntax is."""
-        parts = [self._sources.digest([_file_of(node_id)]), *map(self._code, sorted(executed))]
+        parts = [self._sources.digest([file_of_test(node_id)]), *map(self._code, sorted(executed))]
         return text_digest("\n".join(parts), DIGEST)
 
     def place(self, name: str) -> Unit | None:
@@ -241,7 +241,7 @@ class Outcomes:
         return here
 
     def _begin(self, node_id: str, executed: Collection[str]) -> Row:
-        own = _file_of(node_id)
+        own = file_of_test(node_id)
         others = sorted(name for name in executed if name.rpartition(" ")[0] != own)
         listed: str = written("outcome.executed", others)
         names = json.loads(listed)  # as they are read again
@@ -362,7 +362,3 @@ def _rate(line: Row) -> Estimate:
 
 def _key(line: Row) -> tuple[object, ...]:
     return line["project"], line["node_id"], line["state"], line["environment"]
-
-
-def _file_of(node_id: str) -> str:
-    return node_id.partition("::")[0]

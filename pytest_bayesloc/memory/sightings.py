@@ -14,6 +14,7 @@ from pytest_bayesloc.domain.bug import BugRecord, CodeEdit, Symptom
 from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.result import Fault
+from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.history.changes import Changes, edit_of, name_of, narrowed, state_of
 from pytest_bayesloc.history.git import went_back
 from pytest_bayesloc.history.mistakes import is_looking, is_renaming, mistake_of
@@ -179,7 +180,7 @@ class Observer:
         known = record.symptom.tests
         missing = [n for n in known if n not in ran and not self._exists(n)]
         # A test of a file that is gone moved if only one test ran under its name.
-        lost = {n for n in missing if self._sources.read(n.partition("::")[0]) is None}
+        lost = {n for n in missing if self._sources.read(file_of_test(n)) is None}
         names: dict[str, list[str]] = defaultdict(list)
         for node_id in ran if lost else ():
             names[node_id.partition("::")[2]].append(node_id)

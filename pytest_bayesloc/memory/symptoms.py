@@ -37,7 +37,7 @@ from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.redaction import redacted
 from pytest_bayesloc.domain.source import ReadMap, SourceMap, lines_of, unit_of_frame
-from pytest_bayesloc.domain.texts import MASKING_VERSION, masked, text_digest
+from pytest_bayesloc.domain.texts import MASKING_VERSION, file_of_test, masked, text_digest
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.syntax.expressions import demanded
 from pytest_bayesloc.syntax.nodes import names_in, nodes_of
@@ -267,7 +267,7 @@ def _function(failure: Failure, read: ReadMap) -> str:
         return failure.syntax_error[0]
     frame = _own_frame(failure) or failure.raise_frame
     if frame is None:
-        return failure.node_id.partition("::")[0]
+        return file_of_test(failure.node_id)
     unit = unit_of_frame(frame, read)
     return frame.name if unit is None else unit.location.qualname
 

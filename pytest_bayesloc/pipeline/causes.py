@@ -12,6 +12,7 @@ from pytest_bayesloc.causes.awaits import never_awaited
 from pytest_bayesloc.causes.environment import EnvironmentCauses, Machine
 from pytest_bayesloc.causes.mocks import MockCauses
 from pytest_bayesloc.causes.versions import packages_changed
+from pytest_bayesloc.domain.texts import file_of_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ def with_causes(
         if "coroutine" in warned:
             places = (*executed, *failure.test_locations)
             units = (found[1] for w in places if (found := context.sources.unit(w)) is not None)
-            source = context.sources.map(failure.node_id.partition("::")[0])
+            source = context.sources.map(file_of_test(failure.node_id))
             if cause := never_awaited(warned, units, source.units if source else ()):
                 return cause
         return environment.cause_of(failure) or environment.fallback(failure, executed)

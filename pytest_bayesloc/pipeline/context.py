@@ -24,7 +24,7 @@ import pytest
 
 from pytest_bayesloc.domain import own_files
 from pytest_bayesloc.domain.standard_library import monotonic, time_ns
-from pytest_bayesloc.domain.texts import text_digest
+from pytest_bayesloc.domain.texts import file_of_test, text_digest
 from pytest_bayesloc.spectrum.sources import Sources
 from pytest_bayesloc.spectrum.validity import environment
 
@@ -177,7 +177,7 @@ _COUNT = """UPDATE outcome SET n_passed = n_passed + 1, last_at = ?
 
 def _is_now(context: Context, node_id: str, state: str, executed: str, texts: str) -> bool:
     files = (name.rpartition(" ")[0] for name in json.loads(executed))
-    return bool(state) and context.sources.digest([node_id.partition("::")[0], *files]) == texts
+    return bool(state) and context.sources.digest([file_of_test(node_id), *files]) == texts
 
 
 def memory_of(rootdir: Path, setting: str) -> Path | str | None:

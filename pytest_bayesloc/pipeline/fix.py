@@ -18,7 +18,7 @@ from pytest_bayesloc.domain.evidence import (
 from pytest_bayesloc.domain.failure import Situation
 from pytest_bayesloc.domain.fixing import FIX
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.domain.texts import count
+from pytest_bayesloc.domain.texts import count, file_of_test
 from pytest_bayesloc.fixes.candidates import (
     edits_after,
     inspected,
@@ -221,8 +221,8 @@ class FixStage:
         self, wide: WideRunners, kept: Pool, ends: float, tests: Sequence[str]
     ) -> Runner | None:
         """Give a runner that can run ``tests`` in forked processes: the one at hand, if it does."""
-        collected = {test.partition("::")[0] for test in kept.tests}
-        if collected.issuperset(test.partition("::")[0] for test in tests):
+        collected = {file_of_test(test) for test in kept.tests}
+        if collected.issuperset(file_of_test(test) for test in tests):
             return kept.first
         return wide.runner_of(tests, ends - monotonic())
 

@@ -31,6 +31,7 @@ from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.result import SpoiledTest
 from pytest_bayesloc.domain.standard_library import monotonic
+from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.fixes.tasks import python_files
 from pytest_bayesloc.history.git import tracked_below
 from pytest_bayesloc.inspection.delta import minimal
@@ -119,9 +120,9 @@ def explain_missing(context: Context, case: Case, limit_s: float) -> bool:
     except BayeslocError as error:
         context.note(str(error))
         return False
-    own = [n.partition("::")[2].removeprefix(FIXTURE) for n in names if n.partition("::")[0]]
-    files = [*dict.fromkeys(n.partition("::")[0] for n in others)]
-    files = [file for file in files if file != failure.node_id.partition("::")[0]] or files
+    own = [n.partition("::")[2].removeprefix(FIXTURE) for n in names if file_of_test(n)]
+    files = [*dict.fromkeys(file_of_test(n) for n in others)]
+    files = [file for file in files if file != file_of_test(failure.node_id)] or files
     found = SpoiledTest(
         test=failure.node_id,
         after=needed,
@@ -139,7 +140,7 @@ def explain_import(context: Context, case: Case, pool: Pool, limit_s: float) -> 
     A test that fails in ``pool`` is not run again unless that imports a file which changes others.
     """
     failure, changes = case.failures[0], _changing_files(context, case)
-    imported = {n.partition("::")[0] for n in pool.tests}
+    imported = {file_of_test(n) for n in pool.tests}
     files = [file for file in changes if case.flaky or file in imported][:MAX_FILES]
     if case.cause is not None or not files:
         return False
@@ -168,8 +169,8 @@ def explain_import(context: Context, case: Case, pool: Pool, limit_s: float) -> 
 
 def _changing_files(context: Context, case: Case) -> dict[str, tuple[int, str]]:
     """Return the other test files that change something as they are imported, with the first."""
-    own = case.failures[0].node_id.partition("::")[0]
-    files = dict.fromkeys(n.partition("::")[0] for n in context.recorder.recorded.verdicts)
+    own = file_of_test(case.failures[0].node_id)
+    files = dict.fromkeys(file_of_test(n) for n in context.recorder.recorded.verdicts)
     found = {}
     for file in islice(files, MAX_OTHERS):
         is_asked = file != own and AT_IMPORT.search(context.sources.read(file) or "")
@@ -202,10 +203,10 @@ def _left_out(context: Context, node_id: str) -> list[str]:
     """
     earlier = context.recorder.recorded.earlier_tests(node_id)
     ran = {n.partition("[")[0] for n in (*earlier, node_id)}  # files tell no parameters
-    n_ran = Counter((n.partition("::")[0], n.rpartition("::")[2]) for n in ran)
+    n_ran = Counter((file_of_test(n), n.rpartition("::")[2]) for n in ran)
     files = sorted(file for file in python_files(context.sources) if _is_test_file(file))
     deselected = tuple(context.config.getoption("deselect") or ())
-    own, plain = node_id.partition("::")[0], node_id.partition("[")[0]
+    own, plain = file_of_test(node_id), node_id.partition("[")[0]
     left_out = list[str]()
     for file in files[: files.index(own) + 1] if own in files else files:
         text = context.sources.read(file) or ""
@@ -274,7 +275,7 @@ def _explained(
     changed = [n for n in search.changed_by(spoilers) if not is_import(sources, n)]
     names = read_first(sources, case, test, changed)
     needed = search.needed(spoilers, names)
-    names = [*needed] or [n for n in names if n.partition("::")[0] or "os.environ" in n]
+    names = [*needed] or [n for n in names if file_of_test(n) or "os.environ" in n]
     found = SpoiledTest(
         test=test,
         after=spoilers,
@@ -296,7 +297,7 @@ def left_files(context: Context, test: str, paths: Sequence[str]) -> list[str]:
     Where git does not know the file of the failing ``test`` either, tests before it must have left
     it: without these, there is nothing to select.
     """
-    root, file = os.path.realpath(context.rootdir), test.partition("::")[0]
+    root, file = os.path.realpath(context.rootdir), file_of_test(test)
     own = [path for path in paths if path.startswith(f"{root}{os.sep}") and os.path.lexists(path)]
     own = [path for path in own if _NO_DATA.isdisjoint(Path(path).relative_to(root).parts)]
     known = _known(context, file, own)
@@ -342,7 +343,7 @@ def left_behind(context: Context, cause: Cause, test: str, limit_s: float) -> Ca
         after = tuple(minimal(earlier, fails)) if earlier and fails(earlier) else ()
         is_made = bool(after or without([*earlier, test, *others])[1])
     if not after:
-        is_known = is_made and _known(context, test.partition("::")[0], [path]) is not None
+        is_known = is_made and _known(context, file_of_test(test), [path]) is not None
         return replace(cause, state=file) if is_known else None
     found = SpoiledTest(
         test=test,

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_bayesloc.domain.errors import ShardError, StoreError
 from pytest_bayesloc.domain.spectrum import bits
-from pytest_bayesloc.domain.texts import digest_of, storable, with_texts
+from pytest_bayesloc.domain.texts import digest_of, file_of_test, storable, with_texts
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.history.git import head
 from pytest_bayesloc.pipeline.context import FOLDER, own_folder, replace_text
@@ -102,7 +102,7 @@ class LastRun(msgspec.Struct, kw_only=True):
         """Return a test that lies outside of the project; empty if none does."""
         groups = [fault.failing_tests for fault in self.document.faults]
         for node_id in chain(*groups, *self.passing.values()):
-            path = PurePath(node_id.partition("::")[0])
+            path = PurePath(file_of_test(node_id))
             if path.is_absolute() or ".." in path.parts:
                 return node_id
         return ""

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import ExecutionError, StoreError
-from pytest_bayesloc.domain.texts import listed
+from pytest_bayesloc.domain.texts import file_of_test, listed
 from pytest_bayesloc.history.runs import PastRuns
 from pytest_bayesloc.options.option import AUTO
 from pytest_bayesloc.pipeline.context import FOLDER, own_folder
@@ -80,8 +80,8 @@ def _passing(recorded: RunRecord, failing: Sequence[str]) -> list[str]:
     passed = [n for n, passed in recorded.verdicts.items() if passed]
     if recorded.remembered or any(n in recorded.windows_of for n in passed):
         return []
-    files = {node_id.partition("::")[0] for node_id in failing}
-    passed.sort(key=lambda node_id: node_id.partition("::")[0] not in files)
+    files = {file_of_test(node_id) for node_id in failing}
+    passed.sort(key=lambda node_id: file_of_test(node_id) not in files)
     return passed[:N_PASSING]
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_bayesloc.domain.texts import file_of_test
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -67,7 +69,7 @@ class Command:
         """The files that ``tests`` are collected from, absolute, each once."""
         return [
             str(self.rootdir / name)
-            for name in dict.fromkeys(node_id.partition("::")[0] for node_id in tests)
+            for name in dict.fromkeys(file_of_test(node_id) for node_id in tests)
         ]
 
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.rerun.aside import BESIDE
 from pytest_bayesloc.rerun.fence import ACT, AWAY, NEW, REMOVE, STARTS
 
@@ -230,7 +231,7 @@ def line_of(test: str, frames: Iterable[tuple[str, int]]) -> int:
         test: Its node id.
         frames: Files and lines, the outermost first.
     """
-    file = test.partition("::")[0]
+    file = file_of_test(test)
     own = [line for path, line in frames if f"/{path.replace(os.sep, '/')}".endswith(f"/{file}")]
     return own[-1] if own else OUTSIDE
 

@@ -21,6 +21,7 @@ from pytest_bayesloc.domain.recording import (
 )
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.standard_library import monotonic
+from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.rerun.aside import AsideError
 from pytest_bayesloc.rerun.conditions import ABSENT
 from pytest_bayesloc.rerun.effects import COLLECTION, MAX_TRIES, TOO_MUCH
@@ -472,10 +473,10 @@ def _learned_from(messages: Sequence[Message], tests: Sequence[str]) -> Message:
 
     That is the file of the test to which it was refused, or collecting; all where neither is known.
     """
-    files = {message["by"].partition("::")[0] for message in messages if "refused" in message}
+    files = {file_of_test(message["by"]) for message in messages if "refused" in message}
     if files == {COLLECTION}:
         return {"tests": [], "collected": tests}
-    return {"tests": [test for test in tests if test.partition("::")[0] in files] or tests}
+    return {"tests": [test for test in tests if file_of_test(test) in files] or tests}
 
 
 # -- replies

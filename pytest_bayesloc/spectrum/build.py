@@ -13,6 +13,7 @@ from pytest_bayesloc.domain.failure import Failure, Frame, Raised
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import SourceMap, first_line
 from pytest_bayesloc.domain.spectrum import Spectrum, bits, bitset_of
+from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.spectrum.run_record import CHILD_PROCESS
 from pytest_bayesloc.spectrum.uses import ImportUses
 
@@ -169,7 +170,7 @@ class _Lines:
         uses = ImportUses(files, {**self._own, **written})
         of_lines, of_called = uses.of_lines(), uses.of_called(self._called.values())
         looked_at = {source.file for source in test_files}
-        unread = bitset_of(i for i, n in enumerate(tests) if n.partition("::")[0] not in looked_at)
+        unread = bitset_of(i for i, n in enumerate(tests) if file_of_test(n) not in looked_at)
         lines = self._own
         for location, rows in self._imported.items():
             called = of_called.get(location, 0)
@@ -198,7 +199,7 @@ class _Lines:
         self, tests: Sequence[str]
     ) -> tuple[dict[Location, dict[int, int]], list[SourceMap]]:
         """The lines of tests, which nobody traces, in the files of those that fail."""
-        files = {tests[i].partition("::")[0] for i in bits(self._failing)}
+        files = {file_of_test(tests[i]) for i in bits(self._failing)}
         maps = {file: found for file in files if (found := self._sources.map(file)) is not None}
         units = {(f, u.location.qualname): u.location for f in maps for u in maps[f].units}
         lines: dict[Location, dict[int, int]] = {}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.standard_library import time_ns
-from pytest_bayesloc.domain.texts import digest_of
+from pytest_bayesloc.domain.texts import digest_of, file_of_test
 from pytest_bayesloc.spectrum.cache_store import (
     UNREADABLE,
     KnownFile,
@@ -185,7 +185,7 @@ class SpectrumCache:
         files = self._sources.files
         own = {files.relative(name) for name in imported if not files.is_installed(name)}
         self._outside = {n for n in own if files.kind(files.absolute(n)) is FileKind.FOREIGN}
-        collected = {node_id.partition("::")[0] for node_id in node_ids}
+        collected = {file_of_test(node_id) for node_id in node_ids}
         unknown = own.difference(self._now.files, collected) if self._now.run else ()
         began = self._now.begun_ns
         if any(written_ns(Path(files.absolute(file))) > began for file in unknown):
@@ -212,7 +212,7 @@ class SpectrumCache:
         stale = {node_id for node_id, row in rows if not gone.isdisjoint(row)}
         if now.stale:
             names = (node_id for node_id, _ in tables.tests(variant))
-            stale.update(n for n in names if n.partition("::")[0] in now.stale)
+            stale.update(n for n in names if file_of_test(n) in now.stale)
         return stale
 
     # -- when the run is over
@@ -295,7 +295,7 @@ class SpectrumCache:
         used = set[int]().union(*chain(*tests.values(), *imports.values()))
         seen = {number: recorded.footprints[number] for number in sorted(used)}
         footprints = {n: f._replace(filename=relative(f.filename)) for n, f in seen.items()}
-        collected = {name.partition("::")[0] for name in (*tests, *imports)} - {CONFTESTS}
+        collected = {file_of_test(name) for name in (*tests, *imports)} - {CONFTESTS}
         executed = {footprint.filename for footprint in footprints.values()}
         files = self._current_files(collected, executed, in_use)
         if files is None:
