@@ -225,6 +225,15 @@ def _misled(old: ast.AST, new: ast.AST, whole: ast.AST) -> Iterator[str]:
     coroutines = {n.name for n in nodes_of(whole, ast.AsyncFunctionDef)}
     if (_negated(new) - _negated(old)) & coroutines:
         yield "it negates a coroutine that nobody awaits"
+    if doubled := _doubled(new) - _doubled(old):
+        yield f"it adds `{brief(min(doubled), WIDTH)}` to itself"
+
+
+def _doubled(tree: ast.AST) -> set[str]:
+    """The expressions that are added to themselves."""
+    sums = (node for node in nodes_of(tree, ast.BinOp) if isinstance(node.op, ast.Add))
+    sides = ((ast.unparse(node.left), ast.unparse(node.right)) for node in sums)
+    return {left for left, right in sides if left == right}
 
 
 def _mistyped(old: ast.AST, new: ast.AST) -> Iterator[str]:

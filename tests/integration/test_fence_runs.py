@@ -165,6 +165,33 @@ def test_what_a_module_opens_when_it_is_imported_is_put_back(
     assert {row["kind"] for row in run.inspections} & {"mutants", "returns"}
 
 
+LOGGING = """
+    from pathlib import Path
+
+    LOG = Path(__file__).with_name("run.log").open("a")
+
+
+    def pytest_runtest_setup(item):
+        LOG.write(f"{item.nodeid}\\n")
+        LOG.flush()
+    """
+
+
+def test_what_a_plugin_opens_when_it_is_imported_is_put_back(
+    projects: Projects, home: Path
+) -> None:
+    code, ini = "def half(n):\n    return n // 2\n", "[pytest]\naddopts = -p logs\n"
+    test = "from app import half\n\ndef test_half():\n    assert half(3) == 1.5\n"
+    files = {"app.py": code, "test_app.py": test, "logs.py": LOGGING, "pytest.ini": ini}
+    project = projects.make({**files, "run.log": "old\n"})
+
+    run, changed = localized(project, home)
+
+    assert changed == {}
+    assert project.read("run.log") == "old\ntest_app.py::test_half\n"
+    assert run.names()[0] == "app.py half"
+
+
 MARKED = """
     import pytest
 

@@ -29,9 +29,10 @@ _COMPARISONS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
     ast.NotIn: ("not in", ("in",)),
 }
 _ARITHMETIC: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
-    ast.Add: ("+", ("-",)),
-    ast.Sub: ("-", ("+",)),
-    ast.Mult: ("*", ("/", "+")),
+    ast.Add: ("+", ("-", "*")),
+    ast.Sub: ("-", ("+", "/")),
+    ast.Mult: ("*", ("/", "+", "**")),
+    ast.Pow: ("**", ("*",)),
     ast.Div: ("/", ("*", "//")),
     ast.FloorDiv: ("//", ("/", "%")),
     ast.Mod: ("%", ("//",)),

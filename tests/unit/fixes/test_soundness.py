@@ -208,6 +208,11 @@ DOUBTED = {
         "def f(x, y):\n    return abs(x - y)\n",
         "`abs()` only hides what was wrong",
     ),
+    "doubles": (
+        "def f(x, y):\n    return (x, x + y)\n",
+        "def f(x, y):\n    return (x, y + y)\n",
+        "it adds `y` to itself",
+    ),
     "negates a coroutine": (
         "async def ok(u):\n    return u\nasync def f(u):\n    if ok(u):\n        return u\n",
         "async def ok(u):\n    return u\nasync def f(u):\n    if not ok(u):\n        return u\n",

@@ -159,6 +159,7 @@ EXAMPLES = {
     ),
     "change-arithmetic": (
         ("x = a - 1", "x = a + 1"),
+        ("x = a + b", "x = a * b"),
         ("x //= y", "x /= y"),
         ("x = a % b", "x = a // b"),
     ),
