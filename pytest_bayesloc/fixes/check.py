@@ -280,9 +280,11 @@ class Checked:
     @property
     def shown_doubt(self) -> str:
         """Says why it is shown as probably wrong: rivals, or a doubt that no tests outweigh."""
-        is_fitted = OTHER_CONSTANT in self.candidate.tools  # others may pass with any value
-        n_agreeing = len(self.failing) + (0 if is_fitted else len(self.passing))
-        is_outweighed = n_agreeing >= N_TELLING and not self.is_emptied
+        if OTHER_CONSTANT in self.candidate.tools:  # made to fit one test; others pass with any
+            is_telling = len(self.failing) > 1
+        else:
+            is_telling = len(self.failing) + len(self.passing) >= N_TELLING
+        is_outweighed = is_telling and not self.is_emptied
         return ("" if is_outweighed else self.doubt) or self.rivals
 
     @property

@@ -17,7 +17,14 @@ from types import MappingProxyType
 
 from pytest_bayesloc.domain.recording import RESULT
 from pytest_bayesloc.domain.source import tree_of
-from pytest_bayesloc.syntax.expressions import KINDS, LEAST_ENTRIES, TABLES, entries_of, kind_of
+from pytest_bayesloc.syntax.expressions import (
+    KINDS,
+    LEAST_ENTRIES,
+    TABLES,
+    entries_of,
+    extremes,
+    kind_of,
+)
 from pytest_bayesloc.syntax.nodes import functions_in, nodes_of
 from pytest_bayesloc.syntax.text import brief
 
@@ -227,6 +234,14 @@ def _misled(old: ast.AST, new: ast.AST, whole: ast.AST) -> Iterator[str]:
         yield "it negates a coroutine that nobody awaits"
     if doubled := _doubled(new) - _doubled(old):
         yield f"it adds `{brief(min(doubled), WIDTH)}` to itself"
+    if begun := _beginnings(new) - _beginnings(old):
+        yield f"`{min(begun)}` is beyond all items of these tests, but not of others"
+
+
+def _beginnings(tree: ast.AST) -> set[str]:
+    """The numbers with which the search for a largest or smallest item begins."""
+    searches = (start for function in functions_in(tree) for start, _ in extremes(function))
+    return {ast.unparse(start) for start in searches}
 
 
 def _doubled(tree: ast.AST) -> set[str]:

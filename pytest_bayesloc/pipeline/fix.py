@@ -61,6 +61,7 @@ from pytest_bayesloc.fixes.tasks import (
     test_files,
     texts_of_tests,
 )
+from pytest_bayesloc.inspection.strategies.mutants import clear_of_check
 from pytest_bayesloc.pipeline.execute import WideRunners, is_local, open_pool, open_watching
 from pytest_bayesloc.pipeline.fix_tools import (
     announce_refusals,
@@ -414,6 +415,9 @@ def weigh_fixes(case: Case, result: Search) -> None:
                     why="with the edit that makes the failing tests pass, others break",
                 )
             )
+    for checked in result.verified[:1]:
+        if not checked.shown_doubt:
+            clear_of_check(case, checked.patch)
     sure = [checked.candidate for checked in result.verified if not checked.doubt]
     places = {changed_location(candidate) for candidate in sure}
     if len(places) != 1 or sure[0].companions:

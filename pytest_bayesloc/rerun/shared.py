@@ -185,6 +185,8 @@ class SharedFixtures:
 
 # -- where it is
 
+_WRAPPED = (staticmethod, classmethod)
+
 
 def _variables(name_of: NameOf) -> Iterator[tuple[str, Place]]:
     for name, value in list(os.environ.items()):
@@ -210,15 +212,19 @@ def _in_namespace(
             continue
         yield f"{prefix}.{name}", _in_module(namespace, name)
         if type(value) is FunctionType:
-            for held in ("__defaults__", "__kwdefaults__", "__dict__"):
-                if own := getattr(value, held):
-                    # What it holds is put back in place.
-                    yield f"{prefix}.{name}.{held}", Place(own, lambda _: None, lambda: None)
+            yield from _of_function(f"{prefix}.{name}", value)
         elif issubclass(type(value), type) and prefix.endswith(f"::{module}"):
             own = namespace_of(value)
             home = own.get("__module__")
             if type(home) is str and home == module:
                 yield from _of_class(f"{prefix}.{name}", value, own)
+
+
+def _of_function(prefix: str, function: FunctionType) -> Iterator[tuple[str, Place]]:
+    for held in ("__defaults__", "__kwdefaults__", "__dict__"):
+        if own := getattr(function, held):
+            # What it holds is put back in place.
+            yield f"{prefix}.{held}", Place(own, lambda _: None, lambda: None)
 
 
 def _of_class(prefix: str, kind: Any, own: Mapping[str, object]) -> Iterator[tuple[str, Place]]:  # noqa: ANN401
@@ -227,6 +233,9 @@ def _of_class(prefix: str, kind: Any, own: Mapping[str, object]) -> Iterator[tup
         if is_own and (type(value) in ATOMS or not name.startswith("__")):
             put, drop = partial(type.__setattr__, kind, name), partial(type.__delattr__, kind, name)
             yield f"{prefix}.{name}", Place(value, put, drop)
+        method = getattr(value, "__func__", value) if type(value) in _WRAPPED else value
+        if type(method) is FunctionType:
+            yield from _of_function(f"{prefix}.{name}", method)
 
 
 def _in_module(namespace: Any, name: str) -> Place:  # noqa: ANN401 - of a module

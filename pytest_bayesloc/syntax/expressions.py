@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.syntax.nodes import spans
+from pytest_bayesloc.syntax.nodes import names_in, nodes_of, spans
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 #: Values that code gives for what is missing, whatever it is about.
 PLAIN_VALUES = frozenset({"None", "True", "False", "0", "''", "[]", "()", "{}"})
@@ -106,6 +106,26 @@ def kind_of(node: ast.expr, names: Mapping[str, str] = MappingProxyType({})) -> 
 
 def _common_kind(kinds: Sequence[str]) -> str:
     return kinds[0] if len(set(kinds)) == 1 else ""
+
+
+def extremes(function: ast.AST) -> Iterator[tuple[ast.Assign, ast.For | ast.While]]:
+    """Yield where the search for a largest or smallest item begins with a number, and its loop."""
+    starts = {
+        target.id: node
+        for node in nodes_of(function, ast.Assign)
+        for target in node.targets[:1]
+        if isinstance(target, ast.Name) and kind_of(node.value) in {"int", "float"}
+    }
+    loops: list[ast.For | ast.While] = []
+    if starts:
+        loops += [*nodes_of(function, ast.For), *nodes_of(function, ast.While)]
+    for loop in loops:
+        for asked in nodes_of(loop, ast.If):
+            compared = names_in(asked.test) if isinstance(asked.test, ast.Compare) else frozenset()
+            for node in nodes_of(asked, ast.Assign):
+                kept = node.targets[0]
+                if isinstance(kept, ast.Name) and kept.id in compared and kept.id in starts:
+                    yield starts[kept.id], loop
 
 
 def is_json(text: str) -> bool:

@@ -30,6 +30,46 @@ def exchange_statements(site: Site) -> Iterator[TextEdit]:
                 yield site.cut(start, end, text, words, first.lineno)
 
 
+def branch_first(site: Site) -> Iterator[TextEdit]:
+    """Ask a condition before those that are asked first: of two that hold, that one decides."""
+    for block in site.blocks:
+        before: list[ast.If] = []
+        for node in block:
+            if not isinstance(node, ast.If) or node.orelse or not isinstance(node.body[-1], _ENDS):
+                before = []
+                continue
+            if before:
+                start, end = site.start(before[0]), site.start(node)
+                text = (
+                    f"{site.of(node)}\n{' ' * node.col_offset}{site.between(start, end).rstrip()}"
+                )
+                words = f"`{brief(site.of(node.test))}` is asked first"
+                yield site.cut(start, site.end(node), text, words, before[0].lineno)
+            before.append(node)
+    inner = {id(node.orelse[0]) for node in site.own(ast.If) if len(node.orelse) == 1}
+    for node in site.own(ast.If):
+        if id(node) not in inner:
+            yield from _branch_first(site, node)
+
+
+_ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def _branch_first(site: Site, node: ast.If) -> Iterator[TextEdit]:
+    """Let each ``elif`` of a chain be the first."""
+    chain, start, indent = [node], site.start(node), " " * node.col_offset
+    while len(node.orelse) == 1 and isinstance(following := node.orelse[0], ast.If):
+        is_elif = site.between(site.start(following), site.start(following.test))[:4] == "elif"
+        if not is_elif:
+            break
+        node = following
+        chain.append(node)
+        parts = [site.between(site.start(one.test), site.end(one.body[-1])) for one in chain]
+        text = f"\n{indent}elif ".join([parts[-1], *parts[:-1]])
+        words = f"`{brief(site.of(node.test))}` is asked first"
+        yield site.cut(start, site.end(node.body[-1]), f"if {text}", words, chain[0].lineno)
+
+
 def exchange_targets(site: Site) -> Iterator[TextEdit]:
     """Exchange the two items of a tuple."""
     for node in site.own(ast.Tuple):

@@ -6,10 +6,16 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
+from typing import TYPE_CHECKING
 
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.nodes import holds
 from pytest_bayesloc.syntax.text import TextEdit, brief
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+REVERSED = "_[::-1]"
 
 N_CHANGES = 4  # that make what was computed what was expected
 ELSEWHERE = 0.5  # of the chance of a conversion beside others
@@ -59,11 +65,22 @@ def _changed(site: Site, changes: Callable[[object, object], Iterator[str]]) -> 
     """Change values by the expressions of ``_`` that give what was expected."""
     every = dict.fromkeys(text for side in site.hints.sides for text in changes(*side))
     for node, change in product(_values(site), list(every)[:N_CHANGES]):
+        if change == REVERSED and _is_sorted(node):
+            yield site.one_more(node, "reverse=True", "`reverse=True` is passed")
+            continue
         text = site.of(node)
         is_whole = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
         made = change.replace("_", text if is_whole or "(_" in change else f"({text})", 1)
         edit = site.replace(node, made, f"`{change.replace('_', brief(text, 30), 1)}`")
         yield replace(edit, weight=1.0 if _is_cleaned(node) else ELSEWHERE)
+
+
+def _is_sorted(node: ast.expr) -> TypeGuard[ast.Call]:
+    """Whether a value is sorted here, and not said to be reversed."""
+    match node:
+        case ast.Call(func=ast.Name(id="sorted"), keywords=keywords):
+            return all(keyword.arg not in {"reverse", None} for keyword in keywords)
+    return False
 
 
 def _is_cleaned(value: ast.expr) -> bool:
@@ -127,7 +144,7 @@ _CHANGES: Mapping[str, Callable[..., object]] = {
     "float(_)": float,
     "round(_)": round,
     "bool(_)": bool,
-    "_[::-1]": lambda value: value[::-1],
+    REVERSED: lambda value: value[::-1],
     "list(dict.fromkeys(_))": lambda value: list(dict.fromkeys(value)),
     "_.strip()": lambda value: value.strip(),
     "_.lstrip()": lambda value: value.lstrip(),

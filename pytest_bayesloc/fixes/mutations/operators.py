@@ -30,7 +30,7 @@ _COMPARISONS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
 }
 _ARITHMETIC: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
     ast.Add: ("+", ("-", "*")),
-    ast.Sub: ("-", ("+", "/")),
+    ast.Sub: ("-", ("+",)),
     ast.Mult: ("*", ("/", "+", "**")),
     ast.Pow: ("**", ("*",)),
     ast.Div: ("/", ("*", "//")),
@@ -195,7 +195,10 @@ def change_arithmetic(site: Site) -> Iterator[TextEdit]:
     for node in site.own(ast.BinOp):
         value = getattr(node.left, "value", None)  # a template on the left of % is no number
         if not isinstance(node.left, ast.JoinedStr) and not isinstance(value, (str, bytes)):
-            yield from _operator(site, node.left, node.right, _ARITHMETIC.get(type(node.op)))
+            known = _ARITHMETIC.get(type(node.op))
+            if known is not None and isinstance(node.right, ast.Constant):  # times 1 is no slip
+                known = known[0], tuple(one for one in known[1] if one[0] != "*")
+            yield from _operator(site, node.left, node.right, known)
     for change in site.own(ast.AugAssign):
         yield from _operator(site, change.target, change.value, _ARITHMETIC.get(type(change.op)))
 

@@ -112,6 +112,18 @@ def guard_case(site: Site) -> Iterator[TextEdit]:
                     yield replace(edit, weight=asked.weight / (1 + n))
 
 
+def skip_empty(site: Site) -> Iterator[TextEdit]:
+    """Leave out what is empty or None where an error passes through a comprehension."""
+    kinds = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+    for node in (node for node in site.nodes if isinstance(node, kinds)):
+        if node.lineno <= site.hints.line <= (node.end_lineno or 0):
+            for part in node.generators:
+                if isinstance(part.target, ast.Name):
+                    text = f" if {part.target.id}"
+                    end = site.end([part.iter, *part.ifs][-1])
+                    yield site.insert(end, text, f"`{text.strip()}`", node.lineno)
+
+
 def _parts(test: ast.expr, asked: Predicate, *, is_true: bool) -> list[ast.expr]:
     """Return the condition, and those of its clauses that may decide by the same value alone."""
     kind = ast.Or if is_true else ast.And

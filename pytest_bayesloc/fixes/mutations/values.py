@@ -17,7 +17,7 @@ from types import ModuleType
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.side_effects import aliases
 from pytest_bayesloc.fixes.site import Site
-from pytest_bayesloc.syntax.expressions import kind_of
+from pytest_bayesloc.syntax.expressions import extremes, kind_of
 from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
     called_name,
@@ -478,6 +478,17 @@ def other_slice(site: Site) -> Iterator[TextEdit]:
                 yield site.replace(node, text, f"slice `{text}`")
 
 
+def _is_itself(target: ast.expr, value: ast.expr) -> bool:
+    """Whether a value is that of the target before, so that nothing is assigned."""
+    match target, value:
+        case (
+            ast.Subscript(value=held, slice=key),
+            ast.Call(func=ast.Attribute(value=asked, attr="get"), args=[of, *_]),
+        ):
+            return ast.unparse(held) == ast.unparse(asked) and ast.unparse(key) == ast.unparse(of)
+    return ast.unparse(target) == ast.unparse(value)
+
+
 def one_more(site: Site) -> Iterator[TextEdit]:
     """Make a bound that is no constant one more or one less."""
     for node in site.nodes:
@@ -493,10 +504,20 @@ def one_more(site: Site) -> Iterator[TextEdit]:
             yield site.replace(bound, text, f"{words} `{text}`")
 
 
+def first_item(site: Site) -> Iterator[TextEdit]:
+    """Begin the search for a largest or smallest item with the first one, not with a number."""
+    for start, loop in extremes(site.function):
+        if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Name):
+            text = f"{loop.iter.id}[0]"
+            yield site.replace(start.value, text, f"`{site.of(start.targets[0])} = {text}`")
+
+
 def add_up(site: Site) -> Iterator[TextEdit]:
-    """Put ``+=`` for ``=``, and the other way round."""
+    """Put ``+=`` for ``=``, and the other way round; count where nothing is counted."""
     for node in site.nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            if _is_itself(node.targets[0], node.value):
+                yield site.insert(site.end(node.value), " + 1", "one more is counted", node.lineno)
             at = site.end(node.targets[0])
             between = site.between(at, site.start(node.value))
             if between.strip() == "=" and not isinstance(node.value, ast.Lambda):

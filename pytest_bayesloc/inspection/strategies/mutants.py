@@ -32,11 +32,12 @@ from pytest_bayesloc.syntax.nodes import called_name, nodes_of
 from pytest_bayesloc.syntax.text import edited
 
 
-def drops_check(patch: InspectionPatch, guard: Guard) -> bool:
+def drops_check(patch: InspectionPatch, guard: Guard, *, is_tested: bool = False) -> bool:
     """Say whether ``patch`` drops ``guard``, turns it round, or no longer calls it.
 
     Another limit or constant in its condition is a repair of the check, and counts, unless test
-    code made what was refused: there it lets bad data pass.
+    code made what was refused: there it lets bad data pass. Where passing tests see the check
+    refuse what they give it (``is_tested``), they judge that.
     """
     before = tree_of(edited(patch.original, patch.original, patch.target))
     after = tree_of(edited(patch.original, patch.patched, patch.target))
@@ -49,7 +50,7 @@ def drops_check(patch: InspectionPatch, guard: Guard) -> bool:
     if not old:  # code of a library refused
         return guard.condition in ast.unparse(before) and guard.condition not in ast.unparse(after)
     kept = list(_checks(after))
-    if guard.owner.is_test:
+    if guard.owner.is_test and not is_tested:
         return guard.condition not in map(ast.unparse, kept)
     return _shape(old[0]) not in map(_shape, kept)
 
@@ -162,7 +163,7 @@ class Mutants(InspectionStrategy):
             is_enough = len(tried.trials) == at_most or tried.cpu_s > MAX_CPU_S
             if is_enough or not budget.left_s():
                 break
-            if patch.line in stuck or loses_check(case, patch) or _is_meaningless(case, patch):
+            if patch.line in stuck or _says_nothing(case, patch):
                 continue
             effect = try_patch(case, patch, budget, tried)
             is_stuck = any(run.verdict in _ENDLESS for run in tried.last.values())
@@ -173,12 +174,19 @@ class Mutants(InspectionStrategy):
         if not tried.trials:
             return ()
         outcome = judge([trial.effect for trial in tried.trials])
-        is_sure = outcome is InspectionOutcome.EDIT_REPAIRS and not tried.doubt
-        if is_sure and tried.best is not None and len(tried.tests) < N_TELLING:
-            tried.doubt = _lost_line(case, tried.best, budget)
+        if outcome is InspectionOutcome.EDIT_REPAIRS:
+            _judge_repair(case, tried, budget)
         why = describe_trials(case, tried, outcome)
         evidence = weigh(case.model, outcome, target, source=KIND, why=why)
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
+
+
+def _judge_repair(case: Case, tried: Trials, budget: Budget) -> None:
+    """Doubt a repair that keeps tests from a line, and clear who gave what a check refused."""
+    if tried.best is not None and not tried.doubt and len(tried.tests) < N_TELLING:
+        tried.doubt = _lost_line(case, tried.best, budget)
+    if not tried.doubt:
+        clear_of_check(case, tried.best)
 
 
 def _lost_line(case: Case, patch: InspectionPatch, budget: Budget) -> str:
@@ -203,7 +211,38 @@ def max_mutants(case: Case, target: Location) -> int:
 def loses_check(case: Case, patch: InspectionPatch) -> bool:
     """Say whether a patch takes away the check that the failing tests failed at."""
     guard = case.guard
-    return guard is not None and drops_check(patch, guard)
+    if guard is None:
+        return False
+    lines = case.spectrum.lines.get(guard.function, {})
+    seen = [line for line, tests in lines.items() if tests & case.spectrum.passing]
+    is_tested = patch.target == guard.function and not _raising(patch, guard).isdisjoint(seen)
+    return drops_check(patch, guard, is_tested=is_tested)
+
+
+def _raising(patch: InspectionPatch, guard: Guard) -> set[int]:
+    """The lines on which a check, before a patch of its function, refuses."""
+    unit = map_of(patch.original, patch.target.file).unit(patch.target)
+    checks = nodes_of(unit.node, ast.If) if unit is not None else ()
+    return {
+        statement.lineno
+        for check in checks
+        if ast.unparse(check.test) == guard.condition
+        for statement in (*check.body, *check.orelse)
+        if isinstance(statement, ast.Raise)
+    }
+
+
+def clear_of_check(case: Case, patch: InspectionPatch | None) -> None:
+    """Let nobody answer for data that a check refused, if ``patch`` repairs: it was too strict."""
+    if patch is None or case.guard is None or patch.target != case.guard.function:
+        return
+    after = tree_of(edited(patch.original, patch.patched, patch.target))
+    if after is not None and case.guard.condition not in map(ast.unparse, _checks(after)):
+        case.retell("guard", ())
+
+
+def _says_nothing(case: Case, patch: InspectionPatch) -> bool:
+    return loses_check(case, patch) or _is_meaningless(case, patch)
 
 
 def _is_meaningless(case: Case, patch: InspectionPatch) -> bool:

@@ -41,6 +41,7 @@ def is_dropped(
     target: str = "check",
     condition: str = "len(knots) < needed",
     owner: Location = OWNER,
+    is_tested: bool = False,
 ) -> bool:
     assert old in TEXT
     patch = InspectionPatch(
@@ -48,7 +49,7 @@ def is_dropped(
     )
     function = place("draw" if condition.startswith("int") else "check")
     guard = Guard(function=function, condition=condition, owner=owner, line=2, value="`knots`")
-    return drops_check(patch, guard)
+    return drops_check(patch, guard, is_tested=is_tested)
 
 
 @pytest.mark.parametrize(
@@ -74,6 +75,8 @@ def test_edit_of_what_the_check_demands_repairs_it(old: str, new: str) -> None:
 
 def test_another_limit_of_a_check_that_refused_data_of_a_test_lets_them_pass() -> None:
     assert is_dropped("<", "<=", owner=TEST)
+    assert not is_dropped("<", "<=", owner=TEST, is_tested=True)
+    assert is_dropped("<", ">", owner=TEST, is_tested=True)
     assert not is_dropped("<", "<=", owner=OWNER)
     assert not is_dropped("2 * degree", "1 * degree", owner=TEST)
 

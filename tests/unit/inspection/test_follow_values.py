@@ -74,7 +74,7 @@ def test_owner_of_refused_data_is_suspected_in_place_of_the_check() -> None:
         "test_a": StaticOutcome.GUARD_NAMES_OWNER,
         "pay": StaticOutcome.GUARD_REFUSED,
     }
-    assert made.belief.p(PLACES["test_a"]) == pytest.approx(60 * 0.2 / (60 * 0.2 + 0.5 * 0.8))
+    assert made.belief.p(PLACES["test_a"]) == pytest.approx(15 * 0.2 / (15 * 0.2 + 0.5 * 0.8))
 
 
 def test_check_that_refused_the_data_of_two_tests_stays_suspect() -> None:

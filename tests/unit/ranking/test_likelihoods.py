@@ -68,7 +68,7 @@ def test_single_fault_model_takes_choices_for_what_was_not_fitted(
 @pytest.mark.parametrize(
     ("outcome", "ratio"),
     [
-        ("GUARD_NAMES_OWNER", 60.0),
+        ("GUARD_NAMES_OWNER", 15.0),
         ("GUARD_REFUSED", 0.5),
         ("ORIGIN_IN_TEST", 20.0),
         ("HELPER_RAISED", 4.0),

@@ -20,8 +20,9 @@ HINTS = {
     "catch-error": Hints(error="TypeError", line=3),
     "add-clause": Hints(failing=[sampled("None")], passing=[sampled("3"), sampled("0")]),
     "guard-case": Hints(failing=[sampled("None")], passing=[sampled("3"), sampled("0")]),
+    "skip-empty": Hints(error="IndexError", line=2),
     "other-kind": Hints(sides=[(None, "null")]),
-    "convert-to-expected": Hints(sides=[("", "A"), ([2, 1], [1, 2])]),
+    "convert-to-expected": Hints(sides=[("", "A"), ([2, 1], [1, 2]), ([1, 2], [2, 1])]),
     "exchange-characters": Hints(sides=[("it's", "its"), ("a-b", "a_b"), (1, 2)]),
 }
 _METHOD = "class A:\n        def g(self): pass\n    "
@@ -38,6 +39,26 @@ EXAMPLES = {
         (
             "for a in first:\n        g(second)\n    return first",
             "for a in first:\n        g(a)\n    return first",
+        ),
+    ),
+    "skip-empty": (
+        ("return [a[0] for a in first]", "return [a[0] for a in first if a]"),
+        ("return {a[0]: 1 for a in b if c}", "return {a[0]: 1 for a in b if c if a}"),
+    ),
+    "first-item": (
+        (
+            "x = 0\n    for a in first:\n        if a > x:\n            x = a\n    return x",
+            "x = first[0]\n    for a in first:\n        if a > x:\n            x = a\n    return x",
+        ),
+    ),
+    "branch-first": (
+        (
+            "if a:\n        return 1\n    if b:\n        return 2\n    if c:\n        return 3",
+            "if c:\n        return 3\n    if a:\n        return 1\n    if b:\n        return 2",
+        ),
+        (
+            "if a:\n        x = 1\n    elif b:\n        x = 2\n    else:\n        x = 3",
+            "if b:\n        x = 2\n    elif a:\n        x = 1\n    else:\n        x = 3",
         ),
     ),
     "keep-result": (
@@ -71,7 +92,10 @@ EXAMPLES = {
         ("print(first)", "if first is None:\n        return\n    print(first)"),
     ),
     "other-kind": (("first['type'] = None", "first['type'] = 'null'"),),
-    "convert-to-expected": (("return first", "return sorted(first)"),),
+    "convert-to-expected": (
+        ("return first", "return sorted(first)"),
+        ("return sorted(first)", "return sorted(first, reverse=True)"),
+    ),
     "exchange-characters": (
         ("return first + second", "return (first + second).replace(\"'\", '')"),
         ("x = first", "x = first.replace('-', '_')"),
@@ -232,6 +256,7 @@ EXAMPLES = {
     "add-up": (
         ("x = 1", "x += 1"),
         ("x += 1", "x = 1"),
+        ("x[a] = x.get(a, 0)", "x[a] = x.get(a, 0) + 1"),
     ),
     "exchange-statements": (("a = 1\n    b = a", "b = a\n    a = 1"),),
     "exchange-targets": (
