@@ -84,6 +84,49 @@ def test_check_that_refused_an_attribute_is_said_to_be_a_guard(knots_in_an_attri
     ]
 
 
+def test_check_that_is_too_strict_is_first_although_a_test_made_the_value(
+    projects: Projects,
+) -> None:
+    code = """
+        class Account:
+            def __init__(self, balance):
+                self.balance = balance
+
+            def withdraw(self, amount):
+                if amount >= self.balance:
+                    raise ValueError("not enough")
+                self.balance -= amount
+        """
+    tests = """
+        import pytest
+
+        from bank import Account
+
+
+        def test_all():
+            account = Account(10)
+            account.withdraw(10)
+            assert account.balance == 0
+
+
+        def test_some():
+            account = Account(10)
+            account.withdraw(4)
+            assert account.balance == 6
+
+
+        def test_more():
+            with pytest.raises(ValueError):
+                Account(10).withdraw(11)
+        """
+
+    project = projects.make({"bank.py": code, "test_bank.py": tests})
+
+    run = project.localize("--bayesloc", "--bayesloc-fix=suggest")
+
+    assert run.names()[0] == "bank.py Account.withdraw"
+
+
 @pytest.mark.thorough
 def test_test_that_put_refused_objects_into_a_list_is_first(projects: Projects) -> None:
     code = (

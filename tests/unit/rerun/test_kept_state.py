@@ -24,6 +24,9 @@ class Pool:
     def __init__(self) -> None:
         self.open = [1]
 
+    def seen(self, names: list[str] = []) -> list[str]:  # noqa: B006 - what is watched
+        return names
+
 
 @lru_cache
 def rate(name: str) -> str:
@@ -83,6 +86,11 @@ CHANGES: dict[str, tuple[Callable[[Any], object], str, tuple[str, str, str]]] = 
     ),
     "default": (
         lambda m: m.default().append(1), f"{NAME}.default.__defaults__", ("[0][0]", "", "1"),
+    ),
+    "default of a method": (
+        lambda m: m.pool.seen().append("a"),
+        f"{NAME}.Pool.seen.__defaults__",
+        ("[0][0]", "", "'a'"),
     ),
     "new variable": (_set("OTHER", 1), f"{NAME}.OTHER", ("", "", "1")),
 }  # fmt: skip
