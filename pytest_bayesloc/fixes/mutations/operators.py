@@ -196,8 +196,8 @@ def change_arithmetic(site: Site) -> Iterator[TextEdit]:
         value = getattr(node.left, "value", None)  # a template on the left of % is no number
         if not isinstance(node.left, ast.JoinedStr) and not isinstance(value, (str, bytes)):
             known = _ARITHMETIC.get(type(node.op))
-            if known is not None and isinstance(node.right, ast.Constant):  # times 1 is no slip
-                known = known[0], tuple(one for one in known[1] if one[0] != "*")
+            if known is not None and getattr(node.right, "value", None) in {0, 1}:
+                known = known[0], tuple(one for one in known[1] if one[0] != "*")  # times 1
             yield from _operator(site, node.left, node.right, known)
     for change in site.own(ast.AugAssign):
         yield from _operator(site, change.target, change.value, _ARITHMETIC.get(type(change.op)))
