@@ -14,6 +14,7 @@ from pytest_bayesloc.syntax.text import Placed, Text, TextEdit, differing_lines,
 
 MAX_STEPS = 12  # of simplification: each takes one thing out
 _SIGNS: dict[type[ast.operator], int] = {ast.Add: 1, ast.Sub: -1}
+_PARTS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
 _BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -186,9 +187,13 @@ def _plain_clauses(text: Text, node: ast.BoolOp) -> str | None:
 
 
 def _without_brackets(text: Text, after: str, node: ast.expr, span: range) -> Iterator[TextEdit]:
-    """An expression without brackets that were put around it, if it means the same."""
+    """An expression without brackets that were put around it, if it means the same.
+
+    Nor with those of a sum of which one part is left.
+    """
     start, end = text.start(node), text.end(node)
-    is_new = start - 1 in span and end in span
+    sides = (start - 1 in span, end in span)
+    is_new = any(sides) if isinstance(node, _PARTS) else all(sides)
     if is_new and text.between(start - 1, start) == "(" and text.between(end, end + 1) == ")":
         said = text.of(node)
         lead = " " if text.between(start - 2, start - 1).isalnum() else ""

@@ -21,6 +21,7 @@ HEAD = "def f(a, b, c):\n    "
         ("return a - 3", "return a - 3 + 1", "return a - 2"),
         ("return a - 0", "return a - (-1)", "return a + 1"),
         ("return a * 2", "return a * 1", "return a"),
+        ("return c / (a() - 1)", "return c / (a() - 0)", "return c / a()"),
         ("return a[1:]", "return a[:]", "return a"),
         ("return a[1:b]", "return a[0:b]", "return a[:b]"),
         ("return a and b", "return a or False", "return a"),
