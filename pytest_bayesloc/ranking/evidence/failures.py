@@ -9,7 +9,7 @@ from pytest_bayesloc.domain.evidence import Evidence, StaticOutcome
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin, Raised
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.ranking.evidence.guards import Guard
-from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.ranking.likelihoods import OF_FIXTURE, weigh
 
 Locate = Callable[[Frame], Location | None]
 
@@ -93,6 +93,7 @@ def guard_evidence(guard: Guard, *, model: str) -> list[Evidence]:
             source="guard",
             why=f"passed {guard.value}, which the check `{guard.condition}` in "
             f"{guard.function.qualname} rejected ({guard.owner.file}:{guard.line})",
+            learned=OF_FIXTURE if guard.in_fixture else None,
         ),
         weigh(
             model,
