@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.rerun.conditions import CLOCK, apply
-from pytest_bayesloc.rerun.fence import Fence
+from pytest_bayesloc.rerun.fence import PLUGINS, Fence
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE, open_link
 from pytest_bayesloc.rerun.swap import DataOverlay, Overlay
 from pytest_bayesloc.rerun.watched import WATCHED, watch_patterns
@@ -53,6 +53,7 @@ def start() -> None:
     if shifted_by := boot.spec["options"].get(CLOCK):
         apply("clock", shifted_by)
     sys.dont_write_bytecode = True  # that would be refused
+    boot.fence.test = PLUGINS
     once = boot.spec["once"]
     if not once:
         boot.fence.close(boot.spec["fence"])  # it learns what plugins do as they are imported

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.rerun.aside import BESIDE
-from pytest_bayesloc.rerun.fence import ACT, AWAY, NEW, REMOVE, STARTS
+from pytest_bayesloc.rerun.fence import ACT, AWAY, NEW, PLUGINS, REMOVE, STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -80,7 +80,9 @@ class Effects:
             opens = any(kind in {NEW, REMOVE} for kind, _ in self._changes[test])
             if opens and (started := self._started_by(test)):
                 self.leave_out([test], f"makes files, and {started}")
-        return [] if COLLECTION in self._left_out else [t for t in tests if t not in self._left_out]
+        if not self._left_out.isdisjoint({COLLECTION, PLUGINS}):
+            return []
+        return [test for test in tests if test not in self._left_out]
 
     def learnable(self, tests: Sequence[str]) -> list[str]:
         """Return those of ``tests`` that may be run as they are: not to learn of files for ever."""
@@ -133,7 +135,7 @@ class Effects:
                 if "did" in message:
                     kind, act = message["did"]
                     self._acts[message["by"]].add(act)
-                    if kind == AWAY:
+                    if kind == AWAY and message["by"] != PLUGINS:  # no fork does that again
                         self.leave_out([message["by"]], act)
                 elif "refused" in message:
                     kind, what = message["refused"]
@@ -187,7 +189,8 @@ class Effects:
         for test in tests:
             if test not in self._left_out:
                 self._left_out.add(test)
-                said = f"{test} {why}" if test else f"collecting tests {why}"
+                known = {COLLECTION: "collecting tests", PLUGINS: "importing plugins"}
+                said = f"{known.get(test, test)} {why}"
                 is_path = test.startswith(WITHOUT)
                 what = "no test is run without it" if is_path else "no patch is tried with it"
                 self._note(f"{said.removeprefix(WITHOUT)}, so {what}. (left-out)")
@@ -218,7 +221,7 @@ class Effects:
 
     def _known(self, table: Mapping[str, object], tests: Iterable[str]) -> list[str]:
         """The keys of ``table`` that collecting and running ``tests`` have; ``::*`` is a file's."""
-        asked = [COLLECTION, *tests]
+        asked = [COLLECTION, PLUGINS, *tests]
         wholes = tuple(test[:-1] for test in asked if test.endswith("::*"))
         names = set(asked)
         return [t for t in table if t in names or (wholes and t.startswith(wholes))]

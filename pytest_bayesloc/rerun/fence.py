@@ -50,6 +50,8 @@ WRITE, REMOVE, META, NEW = "write", "remove", "meta", "new"
 #: Of an effect that no file shows, and of one that leads off this machine.
 ACT, AWAY = "act", "away"
 STARTS = "starts other interpreters"
+#: In the place of a test: what plugins do as they are imported, before conftest files are.
+PLUGINS = "::plugins"
 
 
 class Real:

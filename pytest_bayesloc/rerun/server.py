@@ -21,6 +21,7 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.boot import booted
 from pytest_bayesloc.rerun.child import WHOLE, Child, Frames, frames_of
 from pytest_bayesloc.rerun.conditions import SETS
+from pytest_bayesloc.rerun.effects import COLLECTION
 from pytest_bayesloc.rerun.fence import AWAY
 from pytest_bayesloc.rerun.sets import compile_ahead
 from pytest_bayesloc.rerun.swap import bring_to_front, functions_by_file
@@ -60,7 +61,9 @@ def pytest_addoption() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Set options before conftest files are loaded: ``-W`` is read from the early ones."""
-    _set_options(early_config.known_args_namespace, booted().spec["options"])
+    boot = booted()
+    boot.fence.test = COLLECTION
+    _set_options(early_config.known_args_namespace, boot.spec["options"])
 
 
 @pytest.hookimpl(tryfirst=True)

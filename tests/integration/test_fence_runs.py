@@ -278,6 +278,32 @@ def test_tests_that_connect_to_other_machines_are_not_run_under_patches(
     assert {test["verdict"] for test in tests if test["node_id"].endswith("_half")} <= {"not-run"}
 
 
+def test_plugin_that_connects_to_other_machines_as_it_is_imported_keeps_no_test_from_it(
+    projects: Projects,
+) -> None:
+    calling = """
+        import socket
+
+        with socket.socket() as line:
+            line.settimeout(0.1)
+            try:
+                line.connect(("192.0.2.1", 80))
+            except OSError:
+                pass
+        """
+    code = "def half(n):\n    return n // 2\n"
+    test = "from app import half\n\ndef test_half():\n    assert half(3) == 1.5\n"
+    ini = "[pytest]\naddopts = -p calling\n"
+    files = {"app.py": code, "test_app.py": test, "calling.py": calling, "pytest.ini": ini}
+
+    run = projects.make(files).localize(*FIXED)
+
+    assert "left-out" not in run.stdout
+    assert run.names()[0] == "app.py half"
+    tests = [test for row in run.inspections for test in row["tests"]]
+    assert "pass" in {test["verdict"] for test in tests}
+
+
 COPYING = """
     import subprocess
     from pathlib import Path
