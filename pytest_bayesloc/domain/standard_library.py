@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 #: Seconds since some fixed point.
 monotonic = time.monotonic
+sleep = time.sleep
 #: Nanoseconds since 1970.
 time_ns = time.time_ns
 

@@ -11,11 +11,13 @@ from typing import Any, TypeVar
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.redaction import redacted
+from pytest_bayesloc.domain.standard_library import monotonic, sleep
 from pytest_bayesloc.memory.schema import POSTGRESQL, SQLITE, tables
 
 T = TypeVar("T")
 
 BUSY_S = 10.0
+AGAIN_S = 0.01
 CONNECT_S = 5
 CHUNK = 500  # values in one statement
 #: The lock that writers take on PostgreSQL, where a transaction alone does not keep others waiting.
@@ -129,7 +131,7 @@ class SqliteDatabase:
         """Open a transaction, kept at the end of the block, undone where that raises."""
         # Transactions begin where we say, not where the driver guesses.
         with closing(dbapi2.connect(self._path, timeout=BUSY_S, isolation_level=None)) as raw:
-            raw.execute("PRAGMA journal_mode = WAL")
+            _write_ahead(raw)
             raw.execute("PRAGMA synchronous = NORMAL")
             raw.execute("PRAGMA foreign_keys = ON")
             raw.execute("BEGIN IMMEDIATE" if write else "BEGIN")
@@ -138,6 +140,23 @@ class SqliteDatabase:
 
     def close(self) -> None:
         """Do nothing: no transaction leaves anything open."""
+
+
+def _write_ahead(raw: dbapi2.Connection) -> None:
+    """Have SQLite log what is written; of several who make the file at once, it lets none wait."""
+    ends = monotonic() + BUSY_S
+    while not _has_log(raw, is_last=monotonic() > ends):
+        sleep(AGAIN_S)
+
+
+def _has_log(raw: dbapi2.Connection, *, is_last: bool) -> bool:
+    try:
+        raw.execute("PRAGMA journal_mode = WAL")
+    except dbapi2.OperationalError as error:
+        if is_last or "locked" not in str(error):
+            raise
+        return False
+    return True
 
 
 class PostgresqlDatabase:

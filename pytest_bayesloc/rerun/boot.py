@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,12 +53,14 @@ def start() -> None:
         watch_patterns()
     if shifted_by := boot.spec["options"].get(CLOCK):
         apply("clock", shifted_by)
-    sys.dont_write_bytecode = True  # that would be refused
     boot.fence.test = PLUGINS
     once = boot.spec["once"]
     if not once:
+        import_module("pytest_bayesloc.rerun.child")  # its byte code is kept
+        sys.dont_write_bytecode = True
         boot.fence.close(boot.spec["fence"])  # it learns what plugins do as they are imported
         return
+    sys.dont_write_bytecode = True  # that would be refused
     for patch in once.get("patches", ()):
         if patch["filename"].endswith(".py"):
             Overlay(patch["filename"], patch["original"], patch["patched"]).install()
