@@ -204,9 +204,8 @@ class Search:
         plain = simpler(candidate.before, candidate.after)
         whole = likewise(candidate.before, plain)
         words = f"{candidate.message}, and likewise in lines that are alike"
-        forms = {plain: candidate.message} if whole == plain else {whole: words, plain: ""}
-        for after, message in forms.items():
-            made = replace(candidate, after=after, message=message or candidate.message)
+        for after, message in {whole: words, plain: candidate.message}.items():
+            made = replace(candidate, after=after, message=message)
             is_other = after not in {candidate.before, candidate.after}
             if is_other and not any(objection(made) for objection in self._objections):
                 yield made
@@ -301,7 +300,11 @@ class Search:
         """
         n, seconds = self._spent.get(_way(candidate), (0, 0.0))
         is_first = candidate.target is not None and n < N_FIRST and seconds < FIRST_S
-        return is_first or candidate.chance >= LEAST_GAIN * (OWN_S + seconds / max(1, n))
+        is_likely = candidate.chance >= LEAST_GAIN * (OWN_S + seconds / max(1, n))
+        if not (is_first or is_likely):
+            return False
+        # Of edits a few don't parse.
+        return candidate.stage != EDIT or tree_of(candidate.parts()[1]) is not None
 
     def _consider(self, candidate: Candidate) -> None:
         self.n_spared += candidate.key in self._known
@@ -410,12 +413,8 @@ def _weightiest(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]
 
 
 def _likeliest(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
-    """The same, the likeliest first: what else works is a rival of theirs.
-
-    Of edits a few don't parse.
-    """
-    by_chance = sorted(candidates, key=lambda candidate: -candidate.chance)
-    yield from _batches(c for c in by_chance if tree_of(c.parts()[1]) is not None)
+    """The same, the likeliest first: what else works is a rival of theirs."""
+    yield from _batches(sorted(candidates, key=lambda candidate: -candidate.chance))
 
 
 # -- several changes as one, and how far one that is no fix yet has come

@@ -189,7 +189,7 @@ def _plain_clauses(text: Text, node: ast.BoolOp) -> str | None:
 def _without_brackets(text: Text, after: str, node: ast.expr, span: range) -> Iterator[TextEdit]:
     """An expression without brackets that were put around it, if it means the same.
 
-    Nor with those of a sum of which one part is left.
+    Nor does what is left of a sum keep those that the sum had.
     """
     start, end = text.start(node), text.end(node)
     sides = (start - 1 in span, end in span)

@@ -131,7 +131,8 @@ class RerunPlugin:
             chosen += [i for i in items if i.nodeid not in known and not _is_kept_back(i)]
         items[:] = chosen
         result = yield
-        items[:] = [item for item in chosen if item in items]
+        left = set(items)
+        items[:] = [item for item in chosen if item in left]
         return result
 
     def _is_marked(self, item: pytest.Item) -> bool:
