@@ -32,6 +32,7 @@ _BOUNDS = re.compile(
 )
 MAX_ERROR = 100  # characters of it in a line
 COLLECTION = ""  # in the place of a test
+_PHASES = {COLLECTION: "collecting tests", PLUGINS: "importing plugins"}
 WITHOUT = "without "  # before a path, likewise
 PASSED, OUTSIDE = 0, -1  # in the place of a line
 
@@ -189,8 +190,7 @@ class Effects:
         for test in tests:
             if test not in self._left_out:
                 self._left_out.add(test)
-                known = {COLLECTION: "collecting tests", PLUGINS: "importing plugins"}
-                said = f"{known.get(test, test)} {why}"
+                said = f"{_PHASES.get(test, test)} {why}"
                 is_path = test.startswith(WITHOUT)
                 what = "no test is run without it" if is_path else "no patch is tried with it"
                 self._note(f"{said.removeprefix(WITHOUT)}, so {what}. (left-out)")

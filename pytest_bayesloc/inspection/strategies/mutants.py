@@ -213,9 +213,10 @@ def loses_check(case: Case, patch: InspectionPatch) -> bool:
     guard = case.guard
     if guard is None:
         return False
-    lines = case.spectrum.lines.get(guard.function, {})
-    seen = [line for line, tests in lines.items() if tests & case.spectrum.passing]
-    is_tested = patch.target == guard.function and not _raising(patch, guard).isdisjoint(seen)
+    is_tested = patch.target == guard.function and any(
+        case.spectrum.lines.get(guard.function, {}).get(line, 0) & case.spectrum.passing
+        for line in _raising(patch, guard)
+    )
     return drops_check(patch, guard, is_tested=is_tested)
 
 
