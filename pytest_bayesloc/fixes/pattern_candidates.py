@@ -21,7 +21,7 @@ from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.recording import AskedPattern, MatchCall
 from pytest_bayesloc.domain.source import FORMATTED, SourceMap, Unit, tree_of
 from pytest_bayesloc.domain.texts import common_ends
-from pytest_bayesloc.fixes.check import EDIT, PATTERN, Candidate
+from pytest_bayesloc.fixes.candidate import EDIT, PATTERN, Candidate
 from pytest_bayesloc.fixes.matching import JudgedEdit, PatternCase, judged, subjects_of
 from pytest_bayesloc.fixes.mutations.regex_parts import branches_of, literals_of
 from pytest_bayesloc.fixes.tasks import texts_of_tests
@@ -73,7 +73,7 @@ def uses_patterns(case: Case, sources: Sources) -> bool:
     return any(_IMPORTS.search(sources.read(file) or "") for file in files)
 
 
-def are_edited(case: Case, sources: Sources, asked: Iterable[Sequence[AskedPattern]]) -> bool:
+def stand_in_code(case: Case, sources: Sources, asked: Iterable[Sequence[AskedPattern]]) -> bool:
     """Say whether one of the patterns that failing tests asked stands in the project's code."""
     texts = [*dict.fromkeys(pattern.text for pattern in chain.from_iterable(asked))]
     literals = _literals(case, sources, texts) if texts else ()

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import map_of, tree_of
 from pytest_bayesloc.domain.texts import count
-from pytest_bayesloc.fixes.check import (
+from pytest_bayesloc.fixes.candidate import (
     ADD_ENTRY,
     CHANGE,
     GENERATED,
@@ -25,8 +25,8 @@ from pytest_bayesloc.fixes.check import (
     PATTERN,
     TOOL,
     Candidate,
-    Checked,
 )
+from pytest_bayesloc.fixes.check import Checked
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
 from pytest_bayesloc.fixes.mutations.regexes import KINDS
 from pytest_bayesloc.fixes.mutations.unused import unused, uses_unused
@@ -84,6 +84,7 @@ WEIGHTS: Mapping[str, float] = {
     "fill-in": 1.0,
     "one-tuple": 0.5,
     "other-flag": 0.3,
+    "other-grouping": 0.5,
     "go-on": 0.3,
     "branch-first": 0.3,
     "same-keyword": 0.7,

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import lines_of, map_of, tree_of
-from pytest_bayesloc.fixes.check import Candidate, changed_functions, texts_of
+from pytest_bayesloc.fixes.candidate import Candidate, changed_functions, texts_of
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out, reaching_calls
 from pytest_bayesloc.spectrum.sources import Sources
 from pytest_bayesloc.syntax.nodes import (

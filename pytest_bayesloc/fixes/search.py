@@ -15,7 +15,8 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of, map_of, tree_of
 from pytest_bayesloc.domain.texts import file_of_test
-from pytest_bayesloc.fixes.check import CHANGE, EDIT, TOOL, Candidate, Checked, Checker, Status
+from pytest_bayesloc.fixes.candidate import CHANGE, EDIT, TOOL, Candidate
+from pytest_bayesloc.fixes.check import Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import N_BEST, ToolRunner
 from pytest_bayesloc.fixes.plausibility import (

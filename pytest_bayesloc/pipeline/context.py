@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.advice import Remembered
     from pytest_bayesloc.domain.redaction import Redaction
-    from pytest_bayesloc.fixes.check import Candidate
+    from pytest_bayesloc.fixes.candidate import Candidate
     from pytest_bayesloc.memory.ledger import Ledger
     from pytest_bayesloc.options.option import Launch
     from pytest_bayesloc.options.settings import Settings

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
 from pytest_bayesloc.domain.inspection import Verdict
+from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.inspection.strategies.counterfactual import patch_back
 from pytest_bayesloc.options.option import LOCAL
 from pytest_bayesloc.rerun.command import command_for
@@ -68,16 +69,24 @@ class WideRunners:
         self._context = context
         self._pool: Pool | None = None
 
-    def runner_of(self, tests: Sequence[str], left_s: float) -> Runner | None:
-        """Return a runner of ``tests``; None if ``left_s`` wall seconds may be too few to start."""
-        pool = self._pool
-        if pool is None or not set(tests).issubset(pool.tests):
-            if left_s < AT_LEAST * self._context.collected_s:
-                return None
-            known = () if pool is None else pool.tests
-            self.close()
-            self._pool = pool = open_pool(self._context, [*dict.fromkeys((*known, *tests))], {})
-        return pool.first
+    def runner_of(self, tests: Sequence[str], at_hand: Pool, left_s: float) -> Runner | None:
+        """Return a runner whose forked processes can run ``tests``, that ``at_hand`` if it can.
+
+        A server has all tests of the files that it collected.
+
+        Returns:
+            None if ``left_s`` wall seconds may be too few to start another.
+        """
+        files = set(map(file_of_test, tests))
+        for pool in (at_hand, self._pool):
+            if pool is not None and files.issubset(map(file_of_test, pool.tests)):
+                return pool.first
+        if left_s < AT_LEAST * self._context.collected_s:
+            return None
+        others = () if self._pool is None else self._pool.tests
+        self.close()
+        self._pool = open_pool(self._context, [*dict.fromkeys((*others, *tests))], {})
+        return self._pool.first
 
     def close(self) -> None:
         """End its processes."""

@@ -18,8 +18,18 @@ from pytest_bayesloc.domain.evidence import (
 from pytest_bayesloc.domain.failure import Situation
 from pytest_bayesloc.domain.fixing import FIX
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.domain.texts import count, file_of_test
-from pytest_bayesloc.fixes.candidates import (
+from pytest_bayesloc.domain.texts import count
+from pytest_bayesloc.fixes.candidate import (
+    CHANGE,
+    EDIT,
+    GENERATED,
+    MODEL,
+    TOOL,
+    Candidate,
+    patch_of,
+)
+from pytest_bayesloc.fixes.check import Checked, Checker, Status
+from pytest_bayesloc.fixes.edit_candidates import (
     edits_after,
     inspected,
     inspected_by,
@@ -27,24 +37,12 @@ from pytest_bayesloc.fixes.candidates import (
     other_constants,
     taken_back,
 )
-from pytest_bayesloc.fixes.check import (
-    CHANGE,
-    EDIT,
-    GENERATED,
-    MODEL,
-    TOOL,
-    Candidate,
-    Checked,
-    Checker,
-    Status,
-    patch_of,
-)
 from pytest_bayesloc.fixes.library import Library, ToolRunner
 from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.fixes.pattern_candidates import (
     LIMIT_S,
     PatternSearch,
-    are_edited,
+    stand_in_code,
     uses_patterns,
     watched_tests,
 )
@@ -77,7 +75,6 @@ from pytest_bayesloc.spectrum.build import executed_by_imports
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
@@ -208,7 +205,7 @@ class FixStage:
                     tests_s=self.context.tests_s,
                     near=frozenset(near),
                     known=case.tried,
-                    wide=partial(self._wide, wide, pool, ends),
+                    wide=lambda tests: wide.runner_of(tests, pool, ends - monotonic()),
                     by_import=lambda where: where in (imports(where.file) or {where}),
                 )
                 if checker.failing and checker.fails_again():
@@ -217,15 +214,6 @@ class FixStage:
                     )
                 case.flaky = case.flaky or checker.flaky
         return None
-
-    def _wide(
-        self, wide: WideRunners, kept: Pool, ends: float, tests: Sequence[str]
-    ) -> Runner | None:
-        """Give a runner that can run ``tests`` in forked processes: the one at hand, if it does."""
-        collected = {file_of_test(test) for test in kept.tests}
-        if collected.issuperset(file_of_test(test) for test in tests):
-            return kept.first
-        return wide.runner_of(tests, ends - monotonic())
 
     @contextmanager
     def _pool(self, first: Sequence[str], near: Sequence[str]) -> Iterator[Pool]:
@@ -287,7 +275,7 @@ class FixStage:
             return
         failing, passing = watched_tests(case)
         asked = checker.runner.patterns_asked(failing, limit_s=LIMIT_S)
-        if not are_edited(case, self.context.sources, asked.values()):
+        if not stand_in_code(case, self.context.sources, asked.values()):
             return
         ends = monotonic() + OF_PATTERNS * checker.left_s()
         with closing(open_watching(self.context, (*failing, *passing))) as pool:

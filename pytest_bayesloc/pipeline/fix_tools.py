@@ -23,7 +23,7 @@ from pytest_bayesloc.fixes.apply import (
     unified,
     unsaved,
 )
-from pytest_bayesloc.fixes.check import patch_of
+from pytest_bayesloc.fixes.candidate import patch_of
 from pytest_bayesloc.fixes.definition import ToolOrigin, definitions_in, load_tool
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.pipeline.context import FOLDER, open_memory, own_folder, replace_text
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pytest_bayesloc.domain.advice import Advice
     from pytest_bayesloc.domain.bug import Run
     from pytest_bayesloc.domain.fixing import ToolRecord
-    from pytest_bayesloc.fixes.check import Candidate
+    from pytest_bayesloc.fixes.candidate import Candidate
     from pytest_bayesloc.fixes.definition import Tool
     from pytest_bayesloc.fixes.search import Search
     from pytest_bayesloc.history.changes import Changes

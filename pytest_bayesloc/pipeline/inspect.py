@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.location import DATA
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.fixes.candidates import other_values
+from pytest_bayesloc.fixes.edit_candidates import other_values
 from pytest_bayesloc.fixes.mutations import KIND, mutants
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.history.git import N_STATES

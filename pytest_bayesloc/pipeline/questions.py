@@ -22,7 +22,8 @@ from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap, lines_of
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.domain.texts import text_digest
-from pytest_bayesloc.fixes.check import Candidate, Checker, Status
+from pytest_bayesloc.fixes.candidate import Candidate
+from pytest_bayesloc.fixes.check import Checker, Status
 from pytest_bayesloc.fixes.tasks import walked
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.inspection.edits import edited_unit

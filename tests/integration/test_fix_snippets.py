@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
-from pytest_bayesloc.fixes.check import Candidate, Checker
+from pytest_bayesloc.fixes.check import Checker
 from pytest_bayesloc.fixes.library import Library, ToolRunner
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.fixes.candidate import Candidate
 
 pytestmark = pytest.mark.one_python
 

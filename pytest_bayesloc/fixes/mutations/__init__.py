@@ -20,6 +20,7 @@ from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, tree_of
 from pytest_bayesloc.fixes.mutations import (
     flow,
+    grouping,
     informed,
     operators,
     predicates,
@@ -80,6 +81,7 @@ FURTHER: tuple[Mutation, ...] = (
     operators.accept_more,
     values.same_case,
     values.fill_in,
+    grouping.other_grouping,
     values.one_tuple,
     values.first_item,
     values.other_flag,

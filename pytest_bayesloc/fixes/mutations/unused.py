@@ -29,6 +29,10 @@ PURE_METHODS = frozenset(
 )  # fmt: skip
 PURE_FUNCTIONS = frozenset({"sorted", "reversed", "list", "set", "tuple", "dict", "int", "float",
                             "str", "round", "abs"})  # fmt: skip
+#: Words of parameters that say how many, or from where on.
+_LIMITS = frozenset({"limit", "max", "maximum", "n", "num", "number", "count", "top", "size", "k"})
+_STARTS = frozenset({"offset", "skip", "start", "since"})
+_SEQUENCES = (ast.Name, ast.Attribute, ast.Call, ast.List, ast.ListComp)
 _REFLECTS = frozenset({"locals", "vars", "eval", "exec"})
 
 
@@ -71,6 +75,7 @@ def use_unused(site: Site) -> Iterator[TextEdit]:
         yield from _in_place_of_names(site, name, first)
         yield from _in_place_of_default(site, name)
         yield from _returned(site, name, first)
+        yield from _sliced(site, name)
         yield from _passed(site, name, first)
 
 
@@ -111,6 +116,18 @@ def _returned(site: Site, name: str, first: int) -> Iterator[TextEdit]:
     for node in site.own(ast.Return) if first else ():
         if node.value is not None and node.lineno > first and not isinstance(node.value, ast.Name):
             yield site.replace(node.value, name, f"`{name}` is returned, which nothing used")
+
+
+def _sliced(site: Site, name: str) -> Iterator[TextEdit]:
+    """As many items of what is returned as a parameter says, or those from there on."""
+    words = set(name.casefold().split("_"))
+    bounds = [f":{name}"] if words & _LIMITS else []
+    bounds += [f"{name}:"] if words & _STARTS else []
+    for node in site.own(ast.Return):
+        if isinstance(node.value, _SEQUENCES):
+            for bound in bounds:
+                made = f"{site.of(node.value)}[{bound}]"
+                yield site.replace(node.value, made, f"`[{bound}]`, which nothing used")
 
 
 def _passed(site: Site, name: str, first: int) -> Iterator[TextEdit]:

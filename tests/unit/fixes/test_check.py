@@ -11,7 +11,8 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Sample
-from pytest_bayesloc.fixes.check import Candidate, Checker, Status, patch_of
+from pytest_bayesloc.fixes.candidate import Candidate, patch_of
+from pytest_bayesloc.fixes.check import Checker, Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

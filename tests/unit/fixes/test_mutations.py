@@ -66,6 +66,14 @@ def test_every_mutation_has_a_name_of_its_own_and_an_example() -> None:
     assert all(EXAMPLES.values())
 
 
+@pytest.mark.parametrize(("name", "bound"), [("max_items", ":max_items"), ("offset", "offset:")])
+def test_an_unused_parameter_that_says_how_many_items_ends_or_begins_what_is_returned(
+    name: str, bound: str
+) -> None:
+    made = edited("return sorted(a)", MUTATIONS["use-unused"], head=f"def f(a, {name}):\n    ")
+    assert f"return sorted(a)[{bound}]" in made
+
+
 def test_truth_value_is_converted_to_nothing() -> None:
     made = edited("return first == second", MUTATIONS["convert"], head=HEAD)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.check import Candidate, patch_of
+from pytest_bayesloc.fixes.candidate import Candidate, patch_of
 
 TEXT = """\
 def loud(function):

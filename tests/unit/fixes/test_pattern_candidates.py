@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_bayesloc.domain.inspection import InspectionPatch, TestRun
-    from pytest_bayesloc.fixes.check import Candidate
+    from pytest_bayesloc.fixes.candidate import Candidate
 
 CODE = dedent(r'''
     """[a-z]+"""

@@ -7,15 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.check import (
-    ADD_ENTRY,
-    CHANGE,
-    TOOL,
-    Candidate,
-    Checked,
-    Status,
-    patch_of,
-)
+from pytest_bayesloc.fixes.candidate import ADD_ENTRY, CHANGE, TOOL, Candidate, patch_of
+from pytest_bayesloc.fixes.check import Checked, Status
 from pytest_bayesloc.fixes.plausibility import (
     EDITABLE,
     USUAL,

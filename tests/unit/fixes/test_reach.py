@@ -9,7 +9,7 @@ import pytest
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.fixes.check import Candidate
+from pytest_bayesloc.fixes.candidate import Candidate
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
 
 if TYPE_CHECKING:

@@ -9,16 +9,8 @@ import pytest
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.fixes.check import (
-    CHANGE,
-    EDIT,
-    OTHER_CONSTANT,
-    Candidate,
-    Checked,
-    Checker,
-    Status,
-    patch_of,
-)
+from pytest_bayesloc.fixes.candidate import CHANGE, EDIT, OTHER_CONSTANT, Candidate, patch_of
+from pytest_bayesloc.fixes.check import Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import parse_definition
 from pytest_bayesloc.fixes.library import N_JUDGED, SLOW_S, Library, ToolRunner
 from pytest_bayesloc.fixes.project import Proposal, Task

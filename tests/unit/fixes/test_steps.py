@@ -10,7 +10,8 @@ import pytest
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.fixes.check import Candidate, Checked, Status, changed_functions, patch_of
+from pytest_bayesloc.fixes.candidate import Candidate, changed_functions, patch_of
+from pytest_bayesloc.fixes.check import Checked, Status
 from pytest_bayesloc.fixes.search import changed_location, joined, merged, progress
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"

@@ -10,8 +10,9 @@ from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Ou
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.fixes.candidates import inspected
-from pytest_bayesloc.fixes.check import EDIT, TOOL, Candidate, Checked, Status, patch_of
+from pytest_bayesloc.fixes.candidate import EDIT, TOOL, Candidate, patch_of
+from pytest_bayesloc.fixes.check import Checked, Status
+from pytest_bayesloc.fixes.edit_candidates import inspected
 from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.pipeline.fix import weigh_fixes
 from pytest_bayesloc.ranking.likelihoods import weigh

@@ -45,6 +45,21 @@ EXAMPLES = {
         ("return [a[0] for a in first]", "return [a[0] for a in first if a]"),
         ("return {a[0]: 1 for a in b if c}", "return {a[0]: 1 for a in b if c if a}"),
     ),
+    "other-grouping": (
+        ("return first + second / 2", "return (first + second) / 2"),
+        ("return (first - second) * 2 + 1", "return (first - second) * (2 + 1)"),
+        ("return int(first * 10 + second)", "return int(first * 10) + second"),
+        ("return len(first) + second", "return len(first + second)"),
+        ("return first + second.strip()", "return (first + second).strip()"),
+        ("return not first and second", "return not (first and second)"),
+        ("return first or second and a", "return (first or second) and a"),
+        ("return first or 0 + 1", "return (first or 0) + 1"),
+        ("return 'x' + first if first else ''", "return 'x' + (first if first else '')"),
+        ("return 1 - (first if a else second + 2)", "return 1 - ((first if a else second) + 2)"),
+        ("return -(first**2)", "return (-first) ** 2"),
+        ("a = '%s %s' % first, second", "a = '%s %s' % (first, second)"),
+        ("print('%s %s' % first, second)", "print('%s %s' % (first, second))"),
+    ),
     "first-item": (
         (
             "x = 0\n    for a in first:\n        if a > x:\n            x = a\n    return x",

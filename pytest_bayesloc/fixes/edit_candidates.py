@@ -17,7 +17,7 @@ from pytest_bayesloc.domain.ports import Runner
 from pytest_bayesloc.domain.recording import Sample
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, map_of, tree_of
 from pytest_bayesloc.domain.texts import file_of_test
-from pytest_bayesloc.fixes.check import (
+from pytest_bayesloc.fixes.candidate import (
     ADD_ENTRY,
     CHANGE,
     EDIT,
@@ -25,8 +25,8 @@ from pytest_bayesloc.fixes.check import (
     MODEL,
     OTHER_CONSTANT,
     Candidate,
-    Checked,
 )
+from pytest_bayesloc.fixes.check import Checked
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, KIND, edits, words_of
 from pytest_bayesloc.fixes.mutations.constants import (
     Sides,
