@@ -45,6 +45,8 @@ MAX_DIGITS = 7  # of a number that a person would write
 MAX_TEXT = 2_000
 SEPARATORS = (",", ";", "\t", "|", ":")
 _APPROXIMATELY = " ± "
+#: What a template is filled with.
+_FIELD = re.compile(r"%(?:\(\w+\))?[-+ #0]*[\d*]*(?:\.[\d*]+)?[a-zA-Z]|\{[^{}]*\}")
 
 
 def sides_of(left: str, right: str, test: str) -> list[Sides]:
@@ -344,8 +346,13 @@ def _exchanged(value: str, shown: str, wanted: str) -> Iterator[str]:
         head, tail = start - before, same - behind
         if head >= 0 <= tail:
             old, new = shown[head : len(shown) - tail], wanted[head : len(wanted) - tail]
-            if old and value.count(old) == 1:
+            if old and value.count(old) == 1 and _is_shown(value, old, shown):
                 yield value.replace(old, new)
+
+
+def _is_shown(value: str, part: str, shown: str) -> bool:
+    """Say whether ``shown`` has the text around ``part`` in ``value``, up to what is filled in."""
+    return any(part in text and text in shown for text in _FIELD.split(value))
 
 
 # -- the variable, or the default of a parameter, that holds an edited constant
