@@ -6,10 +6,11 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.expressions import LEAST_ENTRIES, TABLES, entries_of
-from pytest_bayesloc.syntax.nodes import BUILT_IN, dotted, names_in, nodes_of
+from pytest_bayesloc.syntax.nodes import BUILT_IN, dotted, functions_in, names_in, nodes_of
 from pytest_bayesloc.syntax.text import Text, TextEdit, brief
 
 N_WRAPPERS = 6  # that are tried around one result
@@ -47,29 +48,58 @@ def _keywords(tree: ast.AST) -> dict[str, list[tuple[str, str]]]:
 
 
 def wrap_result(site: Site) -> Iterator[TextEdit]:
-    """Call for a result what other functions of the file call for theirs, the nearest first."""
+    """Call for a value what other functions of the file call for theirs, the nearest first.
+
+    First for a result what is called for results, then for it and for what is assigned what the
+    class, or a file without one, calls with one value most often.
+    """
     every = dict.fromkeys(text for other in site.others for text in _wrappers(other))
+    usual = _called_with_one(site.owner or site.tree, site.tree)
+    returned = [node.value for node in site.own(ast.Return) if node.value is not None]
+    assigned = [node.value for node in site.own(ast.Assign)]
+    for known, values in ((every, returned), (usual, (*returned, *assigned))):
+        for value in values:
+            if not isinstance(value, (ast.Constant, ast.Tuple)):
+                yield from _wrapped(site, value, known)
+
+
+def _wrapped(site: Site, value: ast.expr, known: Iterable[str]) -> Iterator[TextEdit]:
     usable = site.visible | BUILT_IN | {"self", "cls"}
-    others = [text for text in every if text.rpartition(".")[2] != site.function.name]
-    known = [text for text in others if names_in(ast.parse(text)) <= usable]
-    for node in site.own(ast.Return):
-        if node.value is not None and not isinstance(node.value, (ast.Constant, ast.Tuple)):
-            said = site.of(node.value)
-            for text in [text for text in known if not said.startswith(f"{text}(")][:N_WRAPPERS]:
-                yield site.replace(
-                    node.value, f"{text}({said})", f"`{brief(text)}()`, as elsewhere"
-                )
+    said = site.of(value)
+    fitting = (
+        text
+        for text in known
+        if text.rpartition(".")[2] != site.function.name
+        if names_in(ast.parse(text)) <= usable and f"{text}(" not in said
+    )
+    for text in islice(fitting, N_WRAPPERS):
+        yield site.replace(value, f"{text}({said})", f"`{brief(text)}()`, as elsewhere")
 
 
 @lru_cache(maxsize=512)
 def _wrappers(function: ast.AST) -> list[str]:
     """The functions that are called with one value for what ``function`` returns."""
-    found = []
-    for node in nodes_of(function, ast.Return):
-        match node.value:
-            case ast.Call(func=(ast.Name() | ast.Attribute()) as called, args=[_], keywords=[]):
-                found.append(dotted(called))
-    return [name for name in found if name]
+    values = (node.value for node in nodes_of(function, ast.Return))
+    return [name for value in values if (name := _of_one(value))]
+
+
+@lru_cache(maxsize=64)
+def _called_with_one(part: ast.AST, tree: ast.AST) -> list[str]:
+    """The functions and methods of the file ``tree`` that ``part`` calls with one value.
+
+    Those called most often come first. What a standard type has is tried as a conversion.
+    """
+    own = {node.name for node in functions_in(tree)}
+    names = Counter(filter(None, map(_of_one, nodes_of(part, ast.Call))))
+    return [name for name, _ in names.most_common() if name.rpartition(".")[2] in own]
+
+
+def _of_one(value: ast.expr | None) -> str:
+    """The name of what is called with one value; empty if ``value`` is no such call."""
+    match value:
+        case ast.Call(func=(ast.Name() | ast.Attribute()) as called, args=[_], keywords=[]):
+            return dotted(called)
+    return ""
 
 
 def entry_edits(text: Text, parts: Iterable[ast.AST], told: Sequence[object]) -> Iterator[TextEdit]:

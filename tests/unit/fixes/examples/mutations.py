@@ -238,6 +238,10 @@ EXAMPLES = {
             "def g(a): return repr(a)\n    return first",
             "def g(a): return repr(a)\n    return repr(first)",
         ),
+        (
+            "def g(a): pass\n    x = first\n    return x.n if g(a) else b",
+            "def g(a): pass\n    x = g(first)\n    return x.n if g(a) else b",
+        ),
     ),
     "convert": (
         ("return first", "return str(first)"),
