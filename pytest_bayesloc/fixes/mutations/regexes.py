@@ -253,7 +253,8 @@ class _Maker:
         ]
         for character in missing:
             is_one_of_many = character.isdigit() or not character.isascii()
-            yield 0.4 if is_one_of_many and not is_negated else 1.0, _in_class(character)
+            if not (is_negated and character.isalnum()):
+                yield 0.4 if is_one_of_many else 1.0, _in_class(character)
             yield from (
                 (weight, wider) for weight, wider in _families(character) if wider not in text
             )
@@ -294,7 +295,8 @@ class _Maker:
         if following and following not in _SPECIAL | {" "}:
             yield 0.5, f"[^{_in_class(following)}]", "class"
         for character in self._guides.characters:
-            yield 0.3, f"[^{_in_class(character)}]", "class"
+            if not character.isalnum():
+                yield 0.3, f"[^{_in_class(character)}]", "class"
 
     def _with_more(self, text: str, kind: str) -> Iterator[tuple[float, str, str]]:
         """Yield classes of a character, or a set, and one more."""
@@ -327,8 +329,13 @@ class _Maker:
             yield from self._words(at, is_first=at == first)
             if at not in {first, last}:
                 yield self._edit(0.1, at, at, r"\b", "anchor")
+            is_in_word = any(
+                part.kind == "literal" and self._pattern[part.start : part.end].isalnum()
+                for part in branch.parts
+                if at in {part.start, part.stop}
+            )
             for character in self._guides.characters:
-                yield from self._around(at, character)
+                yield from self._around(at, character, is_in_word=is_in_word)
         for part in branch.parts:
             yield from self._again(part)
 
@@ -354,7 +361,7 @@ class _Maker:
 
     def _words(self, at: int, *, is_first: bool) -> Iterator[RegexEdit]:
         """Optional words, or what looks like them."""
-        for word in self._guides.words[:N_OPTIONAL]:
+        for word in [w for w in self._guides.words if w[1:] or not w.isalnum()][:N_OPTIONAL]:
             for weight, text in self._shapes(word):
                 yield self._edit(weight / 4, at, at, f"(?:{text})?", "optional-part")
                 if is_first:
@@ -371,16 +378,22 @@ class _Maker:
         if word.isalnum() and shape != word:
             yield 0.4, re.sub(r"\d+", r"\\d+", shape)
 
-    def _around(self, at: int, character: str) -> Iterator[RegexEdit]:
+    def _around(self, at: int, character: str, *, is_in_word: bool) -> Iterator[RegexEdit]:
+        """Optional characters, and such that must not stand there.
+
+        One letter or digit means something within a word alone: elsewhere it is the test's.
+        """
         one = self._quoted(character)
         if character.isspace():
             yield self._edit(0.5, at, at, r"\s*", "optional-part")
             yield self._edit(0.3, at, at, f"{one}*", "optional-part")
             yield self._edit(0.3, at, at, r"[ \t]*", "optional-part")
-        yield self._edit(0.4, at, at, f"{one}?", "optional-part")
-        yield self._edit(0.1, at, at, f"{one}*", "optional-part")
-        yield self._edit(0.2, at, at, f"(?!{one})", "anchor")
-        yield self._edit(0.2, at, at, f"(?<!{one})", "anchor")
+        if is_in_word or not character.isalnum():
+            yield self._edit(0.4, at, at, f"{one}?", "optional-part")
+            yield self._edit(0.1, at, at, f"{one}*", "optional-part")
+        if not character.isalnum():
+            yield self._edit(0.2, at, at, f"(?!{one})", "anchor")
+            yield self._edit(0.2, at, at, f"(?<!{one})", "anchor")
         for _, wider in _families(character):
             yield self._edit(0.15, at, at, f"(?!{_as_part(wider)})", "anchor")
             yield self._edit(0.1, at, at, f"{_as_part(wider)}*", "optional-part")
