@@ -176,6 +176,8 @@ def _caused(fault: FaultView, top: Sequence[Line], width: int, extent: Extent) -
         return
     if fault.advice:
         yield from (Line(f"  {part}") for part in wrap(f"Next, {fault.advice}", width - 2, N_HINT))
+    if fault.fixes:
+        yield from _changes(fault, width, extent, extent.lines)
     yield from (Line(f"  {line.text}") for line in _verdict(fault, width - 2, "If not that, "))
     if extent.rows:
         yield from _table(fault, width, extent)

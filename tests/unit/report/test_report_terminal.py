@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from pytest_bayesloc.domain.cause import CauseKind
+from pytest_bayesloc.report.document import CauseEntry
 from pytest_bayesloc.report.terminal import EXTENTS, answer
 from pytest_bayesloc.report.text import columns
 from tests.unit.report.test_report_parts import a_fix, remembered
@@ -116,6 +118,26 @@ def test_a_fix_stands_before_the_reasons_and_is_the_next_step(
         "  * returned -1 for a=2, b=3: in passing tests the result is never below a",
     ]
     assert "  Next, apply this fix: git apply .bayesloc/fixes/1.patch" in lines
+
+
+def test_a_fix_stands_below_the_cause_that_it_removes(document: ResultDocument, told: Told) -> None:
+    document.faults[0].cause = CauseEntry(
+        kind=CauseKind.POLLUTED,
+        text="total fails after add, which leaves a default changed",
+        advice="make the value in the body",
+        location=None,
+        line=0,
+        after=[],
+        state="",
+        command="",
+    )
+    document.fixes = [a_fix(document, diff=DIFF)]
+
+    lines = told()
+
+    assert lines[2] == "  Next, make the value in the body"
+    assert lines[3].startswith("  possible fix, not applied")
+    assert "    +    return a + b" in lines[4:]
 
 
 def test_wide_lines_of_a_fix_show_where_they_differ(document: ResultDocument, told: Told) -> None:
