@@ -363,10 +363,12 @@ class Search:
     def _weighed(self, checked: Checked) -> Checked:
         """Return a verified candidate with what speaks against it."""
         candidate = checked.candidate
-        lost = self._checker.unreached(checked) if candidate.stage == EDIT else ""
+        is_edit = candidate.stage == EDIT
+        lost = self._checker.unreached(checked) if is_edit else ""
+        disturbed = self._checker.disturbed(checked) if is_edit else ""
         return replace(
             checked,
-            doubt=doubt_of(candidate) or lost,
+            doubt=doubt_of(candidate) or lost or disturbed,
             is_emptied=is_emptied(candidate) or bool(lost),
         )
 

@@ -25,7 +25,7 @@ from pytest_bayesloc.syntax.expressions import (
     extremes,
     kind_of,
 )
-from pytest_bayesloc.syntax.nodes import functions_in, nodes_of
+from pytest_bayesloc.syntax.nodes import functions_in, nodes_of, own_nodes
 from pytest_bayesloc.syntax.text import brief
 
 WIDTH = 60  # of code in a reason
@@ -201,11 +201,24 @@ def _emptied(old: ast.AST, new: ast.AST) -> Iterator[str]:
         for before, now in pairs:
             if isinstance(now, ast.Constant) and not isinstance(before, ast.Constant):
                 yield f"it returns `{brief(ast.unparse(now), WIDTH)}` whatever it is given"
+    if always := _of_one_result(new) - _of_one_result(old):
+        yield f"it returns `{brief(min(always), WIDTH)}` whatever it is given"
     if fixed := _constant_conditions(new) - _constant_conditions(old):
         yield f"a condition is always {next(iter(fixed)).lower()}"
     refused, still = _refusals(old), _refusals(new)
     if still.total() < refused.total():
         yield f"it no longer raises `{brief(min(refused - still), WIDTH)}`"
+
+
+def _of_one_result(tree: ast.AST) -> Counter[str]:
+    """The constants that functions of several ``return`` statements return at each of them."""
+    found: Counter[str] = Counter()
+    for function in functions_in(tree):
+        values = [n.value for n in own_nodes(function) if isinstance(n, ast.Return)]
+        texts = {ast.unparse(value) for value in values if isinstance(value, ast.Constant)}
+        if len(values) > 1 == len(texts) and all(isinstance(v, ast.Constant) for v in values):
+            found.update(texts)
+    return found
 
 
 def _refusals(tree: ast.AST) -> Counter[str]:

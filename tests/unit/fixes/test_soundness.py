@@ -193,6 +193,11 @@ DOUBTED = {
         "def f(x):\n    return True\n",
         "it returns `True` whatever it is given",
     ),
+    "returns one constant at each place": (
+        "def f(x):\n    if x:\n        return True\n    return False\n",
+        "def f(x):\n    if x:\n        return True\n    return True\n",
+        "it returns `True` whatever it is given",
+    ),
     "decides nothing": (
         "def f(x):\n    if x:\n        return x\n    return -x\n",
         "def f(x):\n    if True:\n        return x\n    return -x\n",
