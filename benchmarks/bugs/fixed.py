@@ -81,8 +81,9 @@ def _fixed(checkout: Checkout, bug: Mapping[str, Any]) -> dict[str, Any]:
     first: Wanted = (suite, {}, green.passed)
     wanted = chain([first], _later(checkout, bug["commit"], files, after))
     judged = _judged(checkout, after, [own and {**before, **own} for own in texts], wanted)
-    for one, is_right in zip(fixes, judged, strict=True):
+    for one, own, is_right in zip(fixes, texts, judged, strict=True):
         one["right"] = one["verified"] and is_right
+        one["same"] = one["verified"] and _same(own, after)
     seconds = result.get("session", {}).get("seconds", {})
     return {
         "commit": bug["commit"],
@@ -203,6 +204,8 @@ def table(part: str) -> Iterator[str]:
         yield f"| {words} | {len(own)} | {shares} |"
     sure = [o["right"] for row in rows for o in row["fixes"] if o["verified"] and not o["doubt"]]
     yield f"\nshown without doubt: {len(sure)}, right {sum(sure)}"
+    same = sum(any(one.get("same") for one in row["fixes"]) for row in rows)
+    yield f"bugs with a fix that is the true one to the letter: {same}"
     unchecked = sum(not one["verified"] for row in rows for one in row["fixes"])
     yield f"changes of tests, and hints: {unchecked}"
     for words, is_found in (("with a fix", True), ("without", False)):
