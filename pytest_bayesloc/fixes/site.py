@@ -19,7 +19,7 @@ from pytest_bayesloc.syntax.nodes import (
     targets,
     visible,
 )
-from pytest_bayesloc.syntax.text import Text, TextEdit
+from pytest_bayesloc.syntax.text import Text
 
 #: How pytest shows both sides of a comparison that failed.
 COMPARED = re.compile(r"^(?:AssertionError: )?assert (.+) == (.+)$", re.MULTILINE)
@@ -56,13 +56,6 @@ class Site(Text):
         self.tree = tree
         self.function = function
         self.hints = hints or Hints()
-
-    def one_more(self, call: ast.Call, text: str, words: str) -> TextEdit:
-        """``text`` as one more argument of ``call``, the last one."""
-        at = self.end(call) - 1
-        before = self.between(self.start(call), at).rstrip()
-        comma = "" if before.endswith((",", "(")) else ", "
-        return self.insert(at, f"{comma}{text}", words, call.lineno)
 
     @cached_property
     def nodes(self) -> list[ast.AST]:

@@ -103,6 +103,13 @@ class Text:
         text = f"{indent}if {test}:\n{indent}{step}{left}\n"
         return self.insert(self.line_start(statement), text, words, statement.lineno)
 
+    def one_more(self, call: ast.Call, text: str, words: str) -> TextEdit:
+        """``text`` as one more argument of ``call``, the last one."""
+        at = self.end(call) - 1
+        before = self.between(self.start(call), at).rstrip()
+        comma = "" if before.endswith((",", "(")) else ", "
+        return self.insert(at, f"{comma}{text}", words, call.lineno)
+
     def cut(self, start: int, end: int, text: str = "", words: str = "", line: int = 1) -> TextEdit:
         """``text`` instead of the bytes from ``start`` to before ``end``."""
         return TextEdit(start=start, end=end, text=text, line=line, words=words)

@@ -14,6 +14,7 @@ from pytest_bayesloc.fixes.tools.normal_form import normal_form
 from pytest_bayesloc.fixes.tools.results import missing_await, missing_return
 from pytest_bayesloc.fixes.tools.shared_value import mutable_default, shared_value
 from pytest_bayesloc.fixes.tools.syntax_slip import syntax_slip
+from pytest_bayesloc.fixes.tools.text_encoding import text_encoding
 from pytest_bayesloc.fixes.tools.type_mismatch import type_mismatch
 from pytest_bayesloc.fixes.tools.wrong_key import wrong_key
 
@@ -37,6 +38,7 @@ PACKAGE_TOOLS = (
     stale_expectation,
     stale_snapshot,
     syntax_slip,
+    text_encoding,
     type_mismatch,
     wrong_arguments,
     wrong_key,
