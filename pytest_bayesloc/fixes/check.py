@@ -19,7 +19,7 @@ from pytest_bayesloc.syntax.text import differing_lines
 Covering = Callable[[Location], Sequence[str]]
 
 N_TELLING = 5  # tests, with which a change that empties code hardly passes
-N_COMPARED = 20  # passing tests whose results are compared
+N_COMPARED = 8  # passing tests whose results are compared
 N_FIRST = 5  # failing tests that a candidate must pass before all are run
 LEAST_S = 1.0
 PATIENCE = 10.0  # times what the tests took as they are, for a candidate that may loop

@@ -34,7 +34,7 @@ from pytest_bayesloc.syntax.text import differing_lines
 
 MAX_STEPS = 4
 N_BASES = 4  # candidates of one step that are gone on with
-ENOUGH = 5  # verified candidates of one stage
+ENOUGH = 3  # verified candidates of one stage
 BATCH = 60  # candidates that are tried before one that works is enough
 LEAST_GAIN = 0.01  # P(a second of tries finds the repair), below which it is not spent
 N_FIRST, FIRST_S = 40, 10.0  # edits that are tried in forked processes, and their wall seconds
@@ -363,14 +363,12 @@ class Search:
     def _weighed(self, checked: Checked) -> Checked:
         """Return a verified candidate with what speaks against it."""
         candidate = checked.candidate
-        is_edit = candidate.stage == EDIT
-        lost = self._checker.unreached(checked) if is_edit else ""
-        disturbed = self._checker.disturbed(checked) if is_edit else ""
-        return replace(
-            checked,
-            doubt=doubt_of(candidate) or lost or disturbed,
-            is_emptied=is_emptied(candidate) or bool(lost),
-        )
+        lost = self._checker.unreached(checked) if candidate.stage == EDIT else ""
+        doubt = doubt_of(candidate) or lost
+        if not doubt and candidate.stage == EDIT:
+            doubt = self._checker.disturbed(checked)
+        emptied = is_emptied(candidate) or bool(lost)
+        return replace(checked, doubt=doubt, is_emptied=emptied)
 
     def _is_base(self, checked: Checked) -> bool:
         """Keep what made progress, and say whether it did: more changes may follow."""
