@@ -35,6 +35,7 @@ from pytest_bayesloc.syntax.text import differing_lines
 MAX_STEPS = 4
 N_BASES = 4  # candidates of one step that are gone on with
 ENOUGH = 3  # verified candidates of one stage
+RIVAL = 1 / 5  # of the chance of one that works, below which another is no rival of it
 BATCH = 60  # candidates that are tried before one that works is enough
 LEAST_GAIN = 0.01  # P(a second of tries finds the repair), below which it is not spent
 N_FIRST, FIRST_S = 40, 10.0  # edits that are tried in forked processes, and their wall seconds
@@ -279,12 +280,14 @@ class Search:
         n_before = len(self.verified)
         for batch in batches:
             for candidate in batch:
-                if len(self.verified) - n_before >= ENOUGH:
+                found = self.verified[n_before:]
+                if len(found) >= ENOUGH:
                     return
                 if self._checker.left_s() <= spare_s:
                     self.is_out_of_time = True
                     return
-                if self._is_worth(candidate):
+                best = max((c.candidate.chance for c in found if not c.doubt), default=0.0)
+                if candidate.chance >= RIVAL * best and self._is_worth(candidate):
                     self._consider(candidate)
             if any(not checked.doubt for checked in self.verified):
                 return

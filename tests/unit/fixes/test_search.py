@@ -14,7 +14,7 @@ from pytest_bayesloc.fixes.check import Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import parse_definition
 from pytest_bayesloc.fixes.library import N_JUDGED, SLOW_S, Library, ToolRunner
 from pytest_bayesloc.fixes.project import Proposal, Task
-from pytest_bayesloc.fixes.search import ENOUGH, LEAST_GAIN, STORED, Objections, Search
+from pytest_bayesloc.fixes.search import ENOUGH, LEAST_GAIN, RIVAL, STORED, Objections, Search
 from tests.fakes.project import TextProject
 
 if TYPE_CHECKING:
@@ -240,6 +240,16 @@ def test_behind_a_repair_that_inspections_saw_only_its_rivals_are_tried() -> Non
 
     search.begin([constant("a")])
     search.run([], edits=[constant("b")], constants=[constant("c")])
+
+    assert [checked.candidate.message for checked in search.verified] == ["a", "b"]
+
+
+def test_edits_that_are_far_less_likely_than_one_that_passes_are_no_rivals() -> None:
+    chances = {"a": 1.0, "b": RIVAL, "c": RIVAL / 2}
+    edits = [replace(constant(name), chance=chance) for name, chance in chances.items()]
+
+    search = passing()
+    search.run([], edits=edits)
 
     assert [checked.candidate.message for checked in search.verified] == ["a", "b"]
 
