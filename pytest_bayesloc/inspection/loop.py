@@ -192,8 +192,10 @@ class InspectionLoop:
             while True:
                 self._harvest(case, budget, wait_s=0.0)
                 leader, p = case.belief.top(1)[0]
-                # What may still prove an answer that is decided.
+                # What may still prove an answer that is decided, or clear who gave refused data.
                 decided = [leader] if p >= self._limits.threshold else []
+                if decided and case.guard is not None and leader == case.guard.owner:
+                    decided.append(case.guard.function)
                 unproven = [
                     (where, strategy)
                     for where, strategy in (*batch.waiting, *batch.pending)

@@ -84,8 +84,9 @@ def test_check_that_refused_an_attribute_is_said_to_be_a_guard(knots_in_an_attri
     ]
 
 
+@pytest.mark.parametrize("options", [(), ("--bayesloc-fix=suggest",)])
 def test_check_that_is_too_strict_is_first_although_a_test_made_the_value(
-    projects: Projects,
+    projects: Projects, options: tuple[str, ...]
 ) -> None:
     code = """
         class Account:
@@ -122,7 +123,7 @@ def test_check_that_is_too_strict_is_first_although_a_test_made_the_value(
 
     project = projects.make({"bank.py": code, "test_bank.py": tests})
 
-    run = project.localize("--bayesloc", "--bayesloc-fix=suggest")
+    run = project.localize("--bayesloc", *options)
 
     assert run.names()[0] == "bank.py Account.withdraw"
 

@@ -180,6 +180,10 @@ class Mutants(InspectionStrategy):
         evidence = weigh(case.model, outcome, target, source=KIND, why=why)
         return [finding_of_trials(evidence, tried, budget.clock() - started)]
 
+    def is_due(self, case: Case, target: Location) -> bool:
+        """Say whether ``target`` refused what it was given: an edit of its check may clear that."""
+        return case.guard is not None and target == case.guard.function
+
 
 def _judge_repair(case: Case, tried: Trials, budget: Budget) -> None:
     """Doubt a repair that keeps tests from a line, and clear who gave what a check refused."""
