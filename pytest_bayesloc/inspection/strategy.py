@@ -104,7 +104,7 @@ class InspectionStrategy:
         return ()
 
     def is_due(self, case: Case, target: Location) -> bool:
-        """Say whether ``case`` asks for an inspection of ``target``, whatever its chance to lead."""
+        """Say whether ``case`` asks to inspect ``target``, whatever its chance to lead."""
         del case, target
         return False
 
