@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
@@ -14,6 +15,7 @@ from pytest_bayesloc.syntax.nodes import BUILT_IN, dotted, functions_in, names_i
 from pytest_bayesloc.syntax.text import Text, TextEdit, brief
 
 N_WRAPPERS = 6  # that are tried around one result
+ELSEWHERE = 1 / 3  # of the weight of what is called for results, for what is called for others
 N_ENTRIES = 4  # that are tried in one table
 _SHORT = (ast.Constant, ast.Name, ast.Attribute)
 
@@ -57,10 +59,13 @@ def wrap_result(site: Site) -> Iterator[TextEdit]:
     usual = _called_with_one(site.owner or site.tree, site.tree)
     returned = [node.value for node in site.own(ast.Return) if node.value is not None]
     assigned = [node.value for node in site.own(ast.Assign)]
-    for known, values in ((every, returned), (usual, (*returned, *assigned))):
+    for known, values, weight in (
+        (every, returned, 1.0),
+        (usual, (*returned, *assigned), ELSEWHERE),
+    ):
         for value in values:
             if not isinstance(value, (ast.Constant, ast.Tuple)):
-                yield from _wrapped(site, value, known)
+                yield from (replace(e, weight=weight) for e in _wrapped(site, value, known))
 
 
 def _wrapped(site: Site, value: ast.expr, known: Iterable[str]) -> Iterator[TextEdit]:
