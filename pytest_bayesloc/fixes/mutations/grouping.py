@@ -18,8 +18,6 @@ _SAME = {
     (ast.Add, ast.Sub),
     (ast.Mult, ast.Mult),
     (ast.Mult, ast.Div),
-    (ast.BitOr, ast.BitOr),
-    (ast.BitAnd, ast.BitAnd),
 }
 _SIGNS: dict[type[ast.AST], str] = {
     ast.Add: "+",
