@@ -123,8 +123,10 @@ def _decided(tree: ast.AST) -> Counter[str]:
                 is_decided = _is_same(left, right) or _is_any_length(node)
             case ast.BinOp(left=left, op=operator, right=right):
                 is_decided = isinstance(operator, _CANCELS) and _is_same(left, right)
-            case ast.BoolOp(values=values):
-                is_decided = len(set(map(ast.dump, values))) < len(values)
+            case ast.BoolOp(op=operator, values=values):
+                said = set(map(ast.dump, values))
+                filled = _filled(values) if isinstance(operator, ast.Or) else ()
+                is_decided = len(said) < len(values) or not said.isdisjoint(filled)
             case ast.Call(func=ast.Name(id="min" | "max"), args=[left, right]):
                 is_decided = _is_same(left, right)
             case _:
@@ -132,6 +134,14 @@ def _decided(tree: ast.AST) -> Counter[str]:
         if is_decided:
             found[ast.unparse(node)] += 1
     return found
+
+
+def _filled(values: Sequence[ast.expr]) -> Iterator[str]:
+    """What one of ``values`` finds something in, as trees: ``or`` makes the finding idle."""
+    for value in values:
+        match value:
+            case ast.Compare(ops=[ast.In()], comparators=[container]):
+                yield ast.dump(container)
 
 
 _CANCELS = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr, ast.BitXor)

@@ -65,6 +65,10 @@ UNSOUND = {
         "def f(x, y):\n    return x and y\n",
         "def f(x, y):\n    return y and y\n",
     ),
+    "a search in what is to be anything": (
+        "def f(x, y):\n    return x in y\n",
+        "def f(x, y):\n    return x in y or y\n",
+    ),
     "any length": (
         "def f(x):\n    if len(x) > 0:\n        return x[0]\n",
         "def f(x):\n    if len(x) >= 0:\n        return x[0]\n",
@@ -87,6 +91,10 @@ SOUND = {
     "one more exception for which something is done": (
         "try:\n    f()\nexcept KeyError:\n    return 0\n",
         "try:\n    f()\nexcept (KeyError, TypeError):\n    return 0\n",
+    ),
+    "a guard before a search": (
+        "def f(x, y):\n    if x in y:\n        return g()\n",
+        "def f(x, y):\n    if y and x in y:\n        return g()\n",
     ),
     "another bound": ("def f(x):\n    return x > 16\n", "def f(x):\n    return x > 17\n"),
     "a guard": (
