@@ -137,7 +137,7 @@ def _decided(tree: ast.AST) -> Counter[str]:
 
 
 def _filled(values: Sequence[ast.expr]) -> Iterator[str]:
-    """What one of ``values`` finds something in, as trees: ``or`` makes the finding idle."""
+    """Yield, as trees, where ``values`` look for something: ``or`` makes the search idle."""
     for value in values:
         match value:
             case ast.Compare(ops=[ast.In()], comparators=[container]):
