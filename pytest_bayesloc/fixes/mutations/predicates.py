@@ -407,9 +407,11 @@ def _texts(
             yield 2, Predicate(f"{name} == {value!r}", f"{name} != {value!r}")
         for n in range(1, min(MAX_END, len(value)) + 1):
             for method, end in (("endswith", value[-n:]), ("startswith", value[:n])):
+                is_usual = method in used
+                if end.isalnum() and not is_usual:
+                    continue  # letters of this test's value
                 if not any(getattr(other, method)(end) for other in others):
                     asked = f"{name}.{method}({end!r})"
-                    is_usual = method in used
                     yield (3 if is_usual else 6) + n, Predicate(asked, f"not {asked}")
 
 

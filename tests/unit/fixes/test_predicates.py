@@ -185,10 +185,16 @@ def test_guard_raises_where_the_test_expects_an_error() -> None:
 
 def test_guard_gives_back_the_value_that_was_expected() -> None:
     made = guards(
-        "    z = x[:-1]\n    return z\n", [sample("as")], [sample("ax")], sides=[("a", "as")]
+        "    z = x[:-1]\n    return z\n", [sample("a-")], [sample("ax")], sides=[("a", "a-")]
     )
 
-    assert made[0] == "if x.endswith('s'): return x"
+    assert made[0] == "if x.endswith('-'): return x"
+
+
+def test_letters_at_an_end_are_asked_for_only_by_code_that_asks_for_ends() -> None:
+    made = guards("    print(x)\n", [sample("glass")], [sample("cats"), sample("bus")])
+
+    assert not [text for text in made if "'ss'" in text]
 
 
 def test_points_are_those_of_conditions_and_of_what_follows_an_assignment() -> None:
