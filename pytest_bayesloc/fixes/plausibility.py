@@ -85,6 +85,7 @@ WEIGHTS: Mapping[str, float] = {
     "one-tuple": 0.5,
     "other-flag": 0.3,
     "other-grouping": 0.5,
+    "normalize-given": 0.5,
     "go-on": 0.3,
     "branch-first": 0.3,
     "same-keyword": 0.7,

@@ -72,6 +72,7 @@ FURTHER: tuple[Mutation, ...] = (
     informed.convert_to_expected,
     informed.exchange_characters,
     informed.other_kind,
+    informed.normalize_given,
     informed.catch_error,
     predicates.add_clause,
     predicates.guard_case,

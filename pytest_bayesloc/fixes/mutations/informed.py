@@ -9,7 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.fixes.site import Site
-from pytest_bayesloc.syntax.nodes import holds
+from pytest_bayesloc.syntax.nodes import first_statement, holds, parameters
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 if TYPE_CHECKING:
@@ -49,6 +49,21 @@ def other_kind(site: Site) -> Iterator[TextEdit]:
                 if type(node.value) is type(got) and node.value == got:
                     words = f"`{brief(repr(got))}` to `{brief(repr(wanted))}`"
                     yield site.replace(node, repr(wanted), words)
+
+
+def normalize_given(site: Site) -> Iterator[TextEdit]:
+    """Bring a text that is given to lower case, or strip it, if failing tests give such a one."""
+    first = first_statement(site.function)
+    indent = site.lead(first)
+    given = parameters(site.function.args) if not indent.strip() else ()
+    for name in given:
+        values = (s.values[name] for s in site.hints.failing if name in s.values)
+        texts = {value.text for value in values if value.type_name == "str" and value.text}
+        for method in ("lower", "strip"):
+            if any(getattr(text, method)() != text for text in map(ast.literal_eval, texts)):
+                made = f"{name} = {name}.{method}()"
+                line = f"{indent}{made}\n"
+                yield site.insert(site.line_start(first), line, f"`{made}`", first.lineno)
 
 
 def convert_to_expected(site: Site) -> Iterator[TextEdit]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Sample, Value
 from pytest_bayesloc.fixes.site import Hints
 
 
 def sampled(text: str, *, line: int = 2, then: int = 3) -> Sample:
-    """``first`` as a test has it at ``line``: a number, or None."""
-    number = None if text == "None" else float(text)
-    value = Value("NoneType" if text == "None" else "int", number=number, text=text)
+    """``first`` as a test has it at ``line``, as a literal."""
+    given = ast.literal_eval(text)
+    number = float(given) if isinstance(given, int) else None
+    value = Value(type(given).__name__, number=number, text=text)
     where = Location(file="m.py", qualname="f", start_line=1, end_line=9)
     return Sample(location=where, point=(line, line), then=then, values={"first": value})
 
@@ -21,6 +24,7 @@ HINTS = {
     "add-clause": Hints(failing=[sampled("None")], passing=[sampled("3"), sampled("0")]),
     "guard-case": Hints(failing=[sampled("None")], passing=[sampled("3"), sampled("0")]),
     "skip-empty": Hints(error="IndexError", line=2),
+    "normalize-given": Hints(failing=[sampled("'Ab '")]),
     "other-kind": Hints(sides=[(None, "null")]),
     "convert-to-expected": Hints(sides=[("", "A"), ([2, 1], [1, 2]), ([1, 2], [2, 1])]),
     "exchange-characters": Hints(sides=[("it's", "its"), ("a-b", "a_b"), (1, 2)]),
@@ -59,6 +63,10 @@ EXAMPLES = {
         ("return -(first**2)", "return (-first) ** 2"),
         ("a = '%s %s' % first, second", "a = '%s %s' % (first, second)"),
         ("print('%s %s' % first, second)", "print('%s %s' % (first, second))"),
+    ),
+    "normalize-given": (
+        ("return first == 1", "first = first.lower()\n    return first == 1"),
+        ("return first == 1", "first = first.strip()\n    return first == 1"),
     ),
     "first-item": (
         (
