@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import combinations, islice
 
 from pytest_bayesloc.domain.recording import Sample, Value
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
@@ -91,6 +91,12 @@ def add_clause(site: Site) -> Iterator[TextEdit]:
             for asked in islice(_predicates(site, test, failing, passing), N_PREDICATES):
                 for part in _parts(test, asked, is_true=is_true):
                     yield _joined(site, part, asked, is_true=is_true, is_part=part is not test)
+    for node in site.own(ast.Return):
+        if isinstance(node.value, (ast.BoolOp, ast.Compare)):
+            samples = (_at(_head(node), own) for own in (site.hints.failing, site.hints.passing))
+            for asked in islice(_predicates(site, node, *samples), N_PREDICATES):
+                yield _joined(site, node.value, asked, is_true=False, is_part=False)
+                yield _joined(site, node.value, asked, is_true=True, is_part=False)
 
 
 def guard_case(site: Site) -> Iterator[TextEdit]:
@@ -303,6 +309,7 @@ def _about(
             yield rank, Predicate(asked.opposite, asked.text)
     yield from enumerate(_of_classes(site, name, failing, passing), 1)
     yield from _numbers(name, bad, good)
+    yield from _multiples(site, name, bad, good)
     yield from _texts(site, name, bad, good)
 
 
@@ -384,6 +391,25 @@ def _numbers(
                 yield rank, equal
             elif set(others) == {number} and set(values) != {number}:
                 yield rank, Predicate(equal.opposite, equal.text)
+
+
+def _multiples(
+    site: Site, name: str, bad: Sequence[Value], good: Sequence[Value]
+) -> Iterator[tuple[int, Predicate]]:
+    """Yield whether a number is a multiple of those by which the function divides it, or of two."""
+    divisors = {
+        node.right.value
+        for node in site.own(ast.BinOp)
+        if isinstance(node.op, ast.Mod) and ast.unparse(node.left) == name
+        if isinstance(node.right, ast.Constant) and type(node.right.value) is int
+    }
+    numbers, others = ([v.number for v in own if v.number is not None] for own in (bad, good))
+    if len(numbers) < len(bad) or len(others) < len(good):
+        return
+    both = {a * b for a, b in combinations(sorted(divisors), 2)}
+    for divisor in (*sorted(divisors), *sorted(both)):
+        if divisor and not any(n % divisor for n in numbers) and all(n % divisor for n in others):
+            yield 2, Predicate(f"{name} % {divisor} == 0", f"{name} % {divisor} != 0")
 
 
 def _texts(

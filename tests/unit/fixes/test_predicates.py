@@ -158,6 +158,18 @@ def test_class_that_the_file_does_not_name_is_taken_from_where_its_others_are() 
     assert "isinstance(x, (shapes.Round, shapes.Line))" in texts
 
 
+def test_condition_that_is_returned_gets_a_clause_and_asks_for_multiples_as_it_does() -> None:
+    body = "    return x % 4 == 0 and x % 100 != 0\n"
+    passing = [sample(1900), sample(2024), sample(2023)]
+
+    texts = [edit.text for edit in add_clause(site(body, [sample(2000)], passing))]
+
+    assert texts == [
+        "x % 4 == 0 and x % 100 != 0 or x % 400 == 0",
+        "x % 4 == 0 and x % 100 != 0 and x % 400 != 0",
+    ]
+
+
 def test_clause_that_says_more_stands_for_the_condition() -> None:
     body = "    if not x:\n        return y\n    return x\n"
     failing, passing = [sample(0, then=LINE + 1)], [sample(None, then=LINE + 1)]
