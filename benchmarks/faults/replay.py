@@ -274,9 +274,8 @@ class _Fails:
         limit_s: float,
         sample: bool = False,
         detailed: Location | None = None,
-        patch: InspectionPatch | None = None,
     ) -> Recording:
-        del tests, targets, limit_s, detailed, patch
+        del tests, targets, limit_s, detailed
         return Recording() if sample else self._recording
 
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:

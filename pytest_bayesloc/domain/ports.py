@@ -192,9 +192,8 @@ class Runner(Protocol):
         limit_s: float,
         sample: bool = False,
         detailed: Location | None = None,
-        patch: InspectionPatch | None = None,
     ) -> Recording:
-        """Run ``tests`` under ``patch`` and note the calls of ``targets`` that are functions.
+        """Run ``tests`` as they are and note the calls of ``targets`` that are functions.
 
         With ``sample``, some calls of each are enough. Of ``detailed``, values are noted with their
         parts.

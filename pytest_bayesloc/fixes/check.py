@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import takewhile
 
 from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
-from pytest_bayesloc.domain.recording import Call
 from pytest_bayesloc.domain.source import Unit, map_of
-from pytest_bayesloc.domain.texts import TextEnum, count
+from pytest_bayesloc.domain.texts import TextEnum
 from pytest_bayesloc.fixes.candidate import OTHER_CONSTANT, Candidate, patch_of
 from pytest_bayesloc.syntax.text import differing_lines
 
 Covering = Callable[[Location], Sequence[str]]
 
 N_TELLING = 5  # tests, with which a change that empties code hardly passes
-N_COMPARED = 8  # passing tests whose results are compared
 N_FIRST = 5  # failing tests that a candidate must pass before all are run
 LEAST_S = 1.0
 PATIENCE = 10.0  # times what the tests took as they are, for a candidate that may loop
@@ -161,9 +158,6 @@ class Checker:
     known: Mapping[str, Mapping[str, TestRun]] = field(default_factory=dict)
     _usual_s: float = 0.0
     _ill: set[str] = field(default_factory=set)
-    _calls: dict[tuple[Location, tuple[str, ...]], Mapping[str, Sequence[Call]]] = field(
-        default_factory=dict
-    )
     _lines: dict[tuple[Location, tuple[str, ...]], frozenset[int] | None] = field(
         default_factory=dict
     )
@@ -345,39 +339,6 @@ class Checker:
         known = self._lines[target, tests] or frozenset()
         return lost_line(known, done.patch, reached)
 
-    def disturbed(self, done: Checked) -> str:
-        """Say for which call by a passing test near a change gives another result, if for one.
-
-        What is meant to mend some case leaves all others as they are. Results that passing tests
-        don't look at may differ, though.
-
-        Raises:
-            ExecutionError: If tests can't be run again.
-
-        Reference:
-            Xiong et al.: Identifying patch correctness in test-based program repair. ICSE 2018.
-        """
-        target, tests = done.candidate.target, self._near(done)[:N_COMPARED]
-        if target is None or not tests or not self.left_s():
-            return ""
-        record = partial(
-            self.runner.record,
-            tests,
-            [target],
-            limit_s=self._limit_s(PATIENCE_ALL * self.tests_s),
-            detailed=target,
-        )
-        if (target, tests) not in self._calls:
-            self._calls[target, tests] = record().calls
-        was, now = self._calls[target, tests], record(patch=done.patch).calls
-        runs = (zip(was.get(test, ()), now.get(test, ()), strict=False) for test in tests)
-        pairs = [pair for run in runs for pair in takewhile(_are_alike, run)]
-        other = [(a, b) for a, b in pairs if (a.result, a.raised) != (b.result, b.raised)]
-        if not other:
-            return ""
-        n = f"{len(other)} of {count(len(pairs), 'call')}"
-        return f"{n} by passing tests {'has' if len(other) == 1 else 'have'} another result"
-
     def _may_break(self, done: Checked) -> tuple[str, ...]:
         passing = dict.fromkeys(t for where in done.targets for t in self.covering(where))
         return tuple(t for t in passing if t not in self._ill and t not in self.failing)
@@ -447,11 +408,6 @@ class Checker:
             before=self.runs.get(test.removesuffix("::*")),
             still=run,
         )
-
-
-def _are_alike(pair: tuple[Call, Call]) -> bool:
-    """Whether two calls of a function were given the same, as far as that is noted."""
-    return pair[0].args == pair[1].args
 
 
 def _breaking(done: Checked, broken: Sequence[str]) -> Checked:

@@ -77,6 +77,8 @@ WEIGHTS: Mapping[str, float] = {
     "guard-case": 0.7,
     "skip-empty": 0.7,
     "first-item": 1.0,
+    "split-once": 1.0,
+    "exchange-names": 0.3,
     "compare-with-none": 0.5,
     "compare-text": 0.3,
     "accept-more": 0.3,

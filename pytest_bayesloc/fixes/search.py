@@ -367,11 +367,8 @@ class Search:
         """Return a verified candidate with what speaks against it."""
         candidate = checked.candidate
         lost = self._checker.unreached(checked) if candidate.stage == EDIT else ""
-        doubt = doubt_of(candidate) or lost
-        if not doubt and candidate.stage == EDIT:
-            doubt = self._checker.disturbed(checked)
         emptied = is_emptied(candidate) or bool(lost)
-        return replace(checked, doubt=doubt, is_emptied=emptied)
+        return replace(checked, doubt=doubt_of(candidate) or lost, is_emptied=emptied)
 
     def _is_base(self, checked: Checked) -> bool:
         """Keep what made progress, and say whether it did: more changes may follow."""

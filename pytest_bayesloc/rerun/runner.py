@@ -136,9 +136,8 @@ class ServerRunner:
         limit_s: float,
         sample: bool = False,
         detailed: Location | None = None,
-        patch: InspectionPatch | None = None,
     ) -> Recording:
-        """Run ``tests`` under ``patch`` and note the calls of the functions among ``targets``.
+        """Run ``tests`` as they are and note the calls of the functions among ``targets``.
 
         Of ``detailed``, values are noted with their parts.
         """
@@ -150,8 +149,6 @@ class ServerRunner:
             "sample": sample,
             "detailed": next((n for n, u in enumerate(units) if u.location == detailed), -1),
         }
-        if patch is not None:
-            request["patches"] = [self._wire_patch(patch)]
         return _recording_of(self._ask(request), [unit.location for unit in units])
 
     @_question

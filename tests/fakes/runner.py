@@ -32,7 +32,6 @@ class FakeRunner:
     Attributes:
         answer: How a test goes under a patch (None: as it is).
         recording: What every recording gives.
-        recording_of: What one under a patch gives.
         flows: What every request to follow values gives.
         handled: Per test, the exceptions that code catches in it.
         states: Per tests that run, the shared variables that differ before the last one.
@@ -58,7 +57,6 @@ class FakeRunner:
 
     answer: Answer = lambda _patch, _test: FAILED
     recording: Recording = field(default_factory=Recording)
-    recording_of: Callable[[InspectionPatch], Recording] = lambda _: Recording()
     flows: Sequence[ValueFlow] = ()
     handled: Mapping[str, tuple[HandledError, ...]] = field(default_factory=dict)
     states: Mapping[tuple[str, ...], Sequence[str]] = field(default_factory=dict)
@@ -105,13 +103,12 @@ class FakeRunner:
         limit_s: float,
         sample: bool = False,  # noqa: ARG002 - the port's signature
         detailed: Location | None = None,
-        patch: InspectionPatch | None = None,
     ) -> Recording:
         self.recorded.append(tuple(tests))
         self.limits.append(limit_s)
         self.targets = tuple(targets)
         self.detailed += filter(None, [detailed])
-        return self.recording if patch is None else self.recording_of(patch)
+        return self.recording
 
     def follow(self, tests: Sequence[str], *, limit_s: float) -> Sequence[ValueFlow]:
         self.followed.append(tuple(tests))

@@ -85,6 +85,8 @@ FURTHER: tuple[Mutation, ...] = (
     grouping.other_grouping,
     values.one_tuple,
     values.first_item,
+    values.split_once,
+    values.exchange_names,
     values.other_flag,
     values.item_of_loop,
     siblings.wrap_result,

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, zip_longest
+from itertools import chain, combinations, zip_longest
 from string import Formatter
 from types import ModuleType
 
@@ -497,11 +497,44 @@ def one_more(site: Site) -> Iterator[TextEdit]:
                 words = "a range to"
             case ast.Subscript(slice=(ast.Name() | ast.BinOp()) as bound):
                 words = "the item"
+            case ast.BinOp(op=ast.Mult(), left=ast.Name() as bound):
+                words = "times"
             case _:
                 continue
         for change in (" + 1", " - 1"):
             text = f"{site.of(bound)}{change}"
+            text = f"({text})" if words == "times" else text
             yield site.replace(bound, text, f"{words} `{text}`")
+
+
+def exchange_names(site: Site) -> Iterator[TextEdit]:
+    """Exchange two variables of a statement each of which stands there once."""
+    own = set(site.own_names)
+    simple = (ast.Return, ast.Assign, ast.AugAssign, ast.Expr)
+    for statement in (node for node in site.nodes if isinstance(node, simple)):
+        value = statement.value
+        names = [n for n in nodes_of(value, ast.Name) if n.id in own] if value else []
+        once = [n for n in names if sum(n.id == other.id for other in names) == 1]
+        for one, other in combinations(once[:N_OTHERS], 2):
+            first, second = sorted((one, other), key=site.start)
+            between = site.between(site.end(first), site.start(second))
+            made = f"{second.id}{between}{first.id}"
+            words = f"`{first.id}` and `{second.id}` exchanged"
+            yield site.cut(site.start(first), site.end(second), made, words, first.lineno)
+
+
+def split_once(site: Site) -> Iterator[TextEdit]:
+    """Split a text into as many parts as there are variables for them, and no more."""
+    for node in site.own(ast.Assign):
+        match node:
+            case ast.Assign(
+                targets=[ast.Tuple(elts=parts) | ast.List(elts=parts)],
+                value=ast.Call(
+                    func=ast.Attribute(attr="split" | "rsplit"), args=[_], keywords=[]
+                ) as call,
+            ) if not any(isinstance(part, ast.Starred) for part in parts):
+                n = len(parts) - 1
+                yield site.one_more(call, str(n), f"split into {n + 1} parts at most")
 
 
 def first_item(site: Site) -> Iterator[TextEdit]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import starmap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,8 +10,7 @@ import pytest
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.recording import Call, Sample, Value
-from pytest_bayesloc.domain.recording import Recording as CallRecording
+from pytest_bayesloc.domain.recording import Sample
 from pytest_bayesloc.fixes.candidate import Candidate, patch_of
 from pytest_bayesloc.fixes.check import Checker, Status
 
@@ -238,50 +236,3 @@ def test_line_that_no_passing_test_gets_to_with_a_change_is_told(
     candidate = replace(CANDIDATE, before=CODE, after=NOW, target=where)
 
     assert checker.unreached(checker.check(candidate)) == words
-
-
-@pytest.mark.parametrize(
-    ("before", "now", "words"),
-    [
-        ([("1", "2"), ("2", "3")], [("1", "2"), ("2", "3")], ""),
-        ([("1", "2"), ("2", "3")], [("1", "2"), ("2", "4")], "1 of 2 calls"),
-        ([("1", "2"), ("2", "3")], [("1", "9"), ("2", None)], "2 of 2 calls"),
-        ([("1", "2"), ("2", "3")], [("5", "9"), ("2", "9")], ""),  # is given something else
-        ([], [("1", "2")], ""),
-    ],
-)
-def test_results_of_passing_tests_that_a_change_alters_are_told(
-    before: list[tuple[str, str]], now: list[tuple[str, str | None]], words: str
-) -> None:
-    class Recording(Scripted):
-        def record(
-            self,
-            tests: Sequence[str],
-            targets: Sequence[Location],
-            *,
-            limit_s: float,
-            detailed: Location,
-            patch: InspectionPatch | None = None,
-        ) -> CallRecording:
-            del limit_s
-            assert (list(tests), list(targets), detailed) == (["t::good"], [WHERE], WHERE)
-            calls = before if patch is None else now
-            return CallRecording(calls={"t::good": tuple(starmap(call, calls))})
-
-    checker = checker_of(Recording({"t::bad": FAIL}, {}), ["t::good"])
-    done = checker.check(replace(CANDIDATE, target=WHERE))
-
-    assert checker.disturbed(done).partition(" by passing tests")[0] == words
-
-
-def call(given: str, result: str | None) -> Call:
-    """One call of ``f``; without a result, one that raises."""
-    return Call(
-        location=WHERE,
-        caller=-1,
-        entered=1,
-        left=2,
-        args={"n": Value("int", text=given)},
-        result=None if result is None else Value("int", text=result),
-        raised=result is None,
-    )

@@ -68,6 +68,14 @@ EXAMPLES = {
         ("return first == 1", "first = first.lower()\n    return first == 1"),
         ("return first == 1", "first = first.strip()\n    return first == 1"),
     ),
+    "split-once": (
+        ("a, b = first.split('=')", "a, b = first.split('=', 1)"),
+        ("[a, b, c] = first.rsplit(second)", "[a, b, c] = first.rsplit(second, 2)"),
+    ),
+    "exchange-names": (
+        ("return min(max(a, first), second)", "return min(max(a, second), first)"),
+        ("x = first - second", "x = second - first"),
+    ),
     "first-item": (
         (
             "x = 0\n    for a in first:\n        if a > x:\n            x = a\n    return x",
@@ -279,6 +287,7 @@ EXAMPLES = {
     "one-more": (
         ("return range(first)", "return range(first + 1)"),
         ("return first[second]", "return first[second - 1]"),
+        ("return first * second", "return (first - 1) * second"),
     ),
     "add-up": (
         ("x = 1", "x += 1"),
