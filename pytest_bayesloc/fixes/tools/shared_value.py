@@ -362,7 +362,7 @@ def _is_fresh(value: ast.expr) -> bool:
 
 
 def _of_arguments(text: Text, function: FunctionNode) -> Iterator[Made]:
-    """A parameter that is sorted or turned round in place, in a copy."""
+    """A parameter that is changed in place, in a copy: sorted, turned round, or in another way."""
     for node in own_nodes(function):
         match node:
             case ast.Expr(
@@ -375,6 +375,24 @@ def _of_arguments(text: Text, function: FunctionNode) -> Iterator[Made]:
                 words = f"`{owner}` of the caller stays as it is"
                 edit = text.replace(call, f"{owner} = {made}", words)
                 yield proposal(text, edit, is_guess=True)  # a caller may rely on the side effect
+    first = first_statement(function)
+    indent = text.lead(first)
+    given = parameters(function.args) if not indent.strip() else ()
+    for name in dict.fromkeys(filter(given.__contains__, map(_changed_in, own_nodes(function)))):
+        words = f"a copy of `{name}` is changed"
+        line = f"{indent}{name} = {name}.copy()\n"
+        edit = text.insert(text.line_start(first), line, words, first.lineno)
+        yield proposal(text, edit, is_guess=True)
+
+
+def _changed_in(node: ast.AST) -> str:
+    """The variable whose list, dict or set ``node`` changes in place; empty if it changes none."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=how)) if how in _CHANGES:
+            return name
+        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+            return name
+    return ""
 
 
 def _of_flat_copies(task: Task, function: FunctionNode) -> Iterator[Made]:

@@ -105,4 +105,17 @@ EXAMPLES = (
         after="from copy import deepcopy\n\nA = {'x': []}\n\n\ndef f():\n    return deepcopy(A)\n",
         line=5,
     ),
+    Example(
+        error="AssertionError: assert {'x': 2} == {'x': 1}",
+        before="def f(a, b):\n    a.update(b)\n    return a\n",
+        after="def f(a, b):\n    a = a.copy()\n    a.update(b)\n    return a\n",
+        line=2,
+        says="a copy of `a` is changed",
+    ),
+    Example(
+        error="AssertionError: assert {} == {'x': 1}",
+        before="def f(a):\n    del a['x']\n    return a\n",
+        after="def f(a):\n    a = a.copy()\n    del a['x']\n    return a\n",
+        line=2,
+    ),
 )
