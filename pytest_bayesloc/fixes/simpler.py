@@ -136,6 +136,11 @@ def _plain(text: Text, node: ast.expr) -> str | None:
             made = text.of(body if value else other)
         case ast.Call(func=ast.Name(id=name), args=[value], keywords=[]):
             made = text.of(value) if kind_of(value) == name else ""
+        case ast.Call(
+            func=ast.Attribute(attr="pop") as called,
+            args=[ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1))],
+        ):
+            made = f"{text.of(called)}()"
         case _:
             made = ""
     return made or None

@@ -32,6 +32,7 @@ HEAD = "def f(a, b, c):\n    "
         ("return a if b else c", "return a if True else c", "return a"),
         ("if a: return c", "if (a) and (b is c): return c", "if a and b is c: return c"),
         ("return a == b", "return bool(a == b)", "return a == b"),
+        ("return a.pop(0)", "return a.pop(-1)", "return a.pop()"),
         (
             "if a:\n        b()\n        c()\n    return c",
             "if True:\n        b()\n        c()\n    return c",
