@@ -134,16 +134,22 @@ def _plain(text: Text, node: ast.expr) -> str | None:
             made = ast.unparse(negated(test))
         case ast.IfExp(test=ast.Constant(value=value), body=body, orelse=other):
             made = text.of(body if value else other)
-        case ast.Call(func=ast.Name(id=name), args=[value], keywords=[]):
-            made = text.of(value) if kind_of(value) == name else ""
-        case ast.Call(
-            func=ast.Attribute(attr="pop") as called,
-            args=[ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1))],
-        ):
-            made = f"{text.of(called)}()"
+        case ast.Call(func=called, args=[value], keywords=[]):
+            made = _plain_call(text, called, value)
         case _:
             made = ""
     return made or None
+
+
+def _plain_call(text: Text, called: ast.expr, value: ast.expr) -> str:
+    """A value that is converted to what it is; the last item, which is taken out by itself."""
+    is_last = ast.unparse(value) == "-1"
+    match called:
+        case ast.Name(id=name) if kind_of(value) == name:
+            return text.of(value)
+        case ast.Attribute(attr="pop") if is_last:
+            return f"{text.of(called)}()"
+    return ""
 
 
 def _plain_sum(text: Text, node: ast.BinOp) -> str | None:
