@@ -38,7 +38,7 @@ LEAST = 0.2  # of all weights: what is meant may be what no edit tries
 UNUSUAL = 0.05
 #: P(one of these edits of the faulty place repairs). A choice: of real bugs 5 % are repaired by the
 #: first two dozen (EDIT_REPAIRS in docs/model.md), of small projects with such mistakes nearly all.
-EDITABLE = 1 / 4
+EDITABLE = 1 / 2
 USUAL = 25  # edits of one kind at a place; where it allows more, each of the rest is less likely
 USED = 4.0  # times as likely as others, so that it stands against several of them
 WIDTH = 60  # of a rival in a reason

@@ -77,6 +77,16 @@ class Site(Text):
         return frozenset(visible(self.tree, self.function.lineno))
 
     @cached_property
+    def types(self) -> dict[str, frozenset[str]]:
+        """Per variable, the types that its values were seen to have; numbers are of one."""
+        found: dict[str, set[str]] = {}
+        for sample in (*self.hints.failing, *self.hints.passing):
+            for name, value in sample.values.items():
+                kind = "number" if value.number is not None else value.type_name
+                found.setdefault(name, set()).add(kind)
+        return {name: frozenset(kinds - {"NoneType"}) for name, kinds in found.items()}
+
+    @cached_property
     def others(self) -> list[FunctionNode]:
         """The other functions of the file, the nearest first."""
         line = self.function.lineno

@@ -211,6 +211,8 @@ def _emptied(old: ast.AST, new: ast.AST) -> Iterator[str]:
         for before, now in pairs:
             if isinstance(now, ast.Constant) and not isinstance(before, ast.Constant):
                 yield f"it returns `{brief(ast.unparse(now), WIDTH)}` whatever it is given"
+    if "bool" in _calls(new) - _calls(old):
+        yield "`bool()` only hides what was wrong"
     if always := _of_one_result(new) - _of_one_result(old):
         yield f"it returns `{brief(min(always), WIDTH)}` whatever it is given"
     if fixed := _constant_conditions(new) - _constant_conditions(old):
@@ -246,8 +248,8 @@ def _unlinked(old: ast.AST, new: ast.AST) -> Iterator[str]:
 
 def _misled(old: ast.AST, new: ast.AST, whole: ast.AST) -> Iterator[str]:
     """Says what makes any value fit."""
-    if hushed := (_calls(new) - _calls(old)) & _HUSHING:
-        yield f"`{min(hushed)}()` only hides what was wrong"
+    if "abs" in _calls(new) - _calls(old):
+        yield "`abs()` only hides what was wrong"
     encoded = _encoded(new) - _encoded(old)
     sized = (n for n in nodes_of(new, ast.Call) if n.args and ast.unparse(n.func) == "len")
     if measured := encoded & {ast.unparse(n.args[0]) for n in sized}:
@@ -318,10 +320,6 @@ def _is_slip(one: float, other: float) -> bool:
     short, long = sorted((a, b), key=len)
     is_lost = len(long) == len(short) + 1
     return is_lost and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
-
-
-#: Calls that make any value fit.
-_HUSHING = frozenset({"abs", "bool"})
 
 
 def _returns(tree: ast.AST) -> list[ast.expr]:

@@ -24,6 +24,7 @@ from pytest_bayesloc.syntax.nodes import (
     defaults,
     dotted,
     every_node,
+    functions_in,
     nodes_of,
     parameters,
 )
@@ -87,17 +88,35 @@ def item_of_loop(site: Site) -> Iterator[TextEdit]:
 
 
 def _others(node: ast.Name, site: Site) -> list[str]:
-    """The names that look alike, then the function's own: like it, or bound shortly before."""
-    name = node.id
-    alike = difflib.get_close_matches(name, sorted(site.visible - {name}), n=3, cutoff=ALIKE)
-    if name not in site.own_names:
-        return alike  # a function or class of the file: what looks alike is as good as it gets
+    """The names that look alike, then the function's own: like it, or bound shortly before.
+
+    A function stands for functions alone, and a variable for variables of the same type, where
+    that was seen.
+    """
+    name, functions = node.id, {function.name for function in functions_in(site.tree)}
+    if name not in site.visible and name not in site.own_names:
+        return _alike(name, site.visible)
+    if name not in site.own_names:  # of the file: what looks alike is as good as it gets
+        known = [n for n in site.visible if (n in functions) == (name in functions)]
+        return _alike(name, [n for n in known if n not in site.own_names])
+    alike = _alike(name, site.visible - functions)
     bound = {n.id: n.lineno for n in site.own(ast.Name) if isinstance(n.ctx, ast.Store)}
     own = [other for other in site.own_names if other != name]
     near = [other for other in own if bound.get(other, node.lineno) < node.lineno]
     near.sort(key=lambda other: -bound[other])
     both = chain.from_iterable(zip_longest(_nearest(name, own), near[:N_NEAR]))
-    return [n for n in dict.fromkeys((*alike, *both)) if n is not None][:N_OTHERS]
+    found = [n for n in dict.fromkeys((*alike, *both)) if n is not None]
+    return [other for other in found if _may_stand_for(site, name, other)][:N_OTHERS]
+
+
+def _alike(name: str, known: Collection[str]) -> list[str]:
+    return difflib.get_close_matches(name, sorted({*known} - {name}), n=3, cutoff=ALIKE)
+
+
+def _may_stand_for(site: Site, name: str, other: str) -> bool:
+    """Whether two variables were seen to have values of one type, if both were seen."""
+    own, others = (site.types.get(n, frozenset()) for n in (name, other))
+    return not own or not others or not own.isdisjoint(others)
 
 
 def other_attribute(site: Site) -> Iterator[TextEdit]:
