@@ -90,6 +90,25 @@ def other_jump(site: Site) -> Iterator[TextEdit]:
                     yield site.replace(node, other, f"`{own}` to `{other}`")
 
 
+def raise_again(site: Site) -> Iterator[TextEdit]:
+    """Raise what was caught, where a test expects an exception that nothing raised."""
+    for handler in site.own(ast.ExceptHandler) if site.hints.is_lenient else ():
+        inside = [inner for part in handler.body for inner in ast.walk(part)]
+        for node in inside:
+            if isinstance(node, (ast.Break, ast.Continue, ast.Pass, ast.Return)):
+                words = f"`{brief(site.of(node), 30)}` to `raise`"
+                yield site.replace(node, "raise", words)
+
+
+def chain_if(site: Site) -> Iterator[TextEdit]:
+    """Ask a condition only where the one before it did not hold."""
+    for block in site.blocks:
+        for first, second in pairwise(block):
+            if isinstance(first, ast.If) and isinstance(second, ast.If) and not first.orelse:
+                words = f"`elif {brief(site.of(second.test), 30)}`"
+                yield site.insert(site.start(second), "el", words, second.lineno)
+
+
 def go_on(site: Site) -> Iterator[TextEdit]:
     """Go on with the loop, or end it, where the function is left."""
     own = set(site.nodes)

@@ -63,6 +63,9 @@ FAMILIES = (
     ("setdefault", "get"),
     ("read", "readline", "readlines"),
     ("removeprefix", "removesuffix"),
+    ("rstrip", "removesuffix"),
+    ("lstrip", "removeprefix"),
+    ("copy", "deepcopy"),
 )  # fmt: skip
 
 
@@ -149,6 +152,24 @@ def _attributes_used(tree: ast.AST) -> dict[str, list[str]]:
         if isinstance(node, ast.Attribute):
             used.setdefault(ast.unparse(node.value), []).append(node.attr)
     return used
+
+
+def whole_span(site: Site) -> Iterator[TextEdit]:
+    """Take all of a span of time, not its part below a day; turn a moment to another time zone."""
+    for node in site.own(ast.Attribute):
+        if node.attr == "seconds" and isinstance(node.ctx, ast.Load):
+            end = site.end(node)
+            words = "`.seconds` to `.total_seconds()`"
+            yield site.cut(end - len(node.attr), end, "total_seconds()", words, node.lineno)
+    for call in site.own(ast.Call):
+        match call:
+            case ast.Call(
+                func=ast.Attribute(attr="replace") as called,
+                args=[],
+                keywords=[ast.keyword(arg="tzinfo", value=zone)],
+            ):
+                start, made = site.end(called) - len(called.attr), f"astimezone({site.of(zone)})"
+                yield site.cut(start, site.end(call), made, f"`.{made}`", call.lineno)
 
 
 def similar_call(site: Site) -> Iterator[TextEdit]:
@@ -310,6 +331,8 @@ def _used(site: Site) -> Iterator[tuple[ast.expr, Sequence[str]]]:
         used: list[ast.expr] = []
         if isinstance(node, (ast.Return, ast.Assign, ast.AugAssign)) and node.value is not None:
             used = [] if isinstance(node.value, ast.Lambda) else [node.value]
+        elif isinstance(node, ast.Lambda):  # a key to sort by
+            used = [node.body] if _is_plain(node.body) else []
         elif isinstance(node, ast.Call):
             used = [a for a in node.args if isinstance(a, (ast.Name, ast.Attribute))]
         elif isinstance(node, ast.BinOp):

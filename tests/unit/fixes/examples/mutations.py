@@ -24,6 +24,7 @@ HINTS = {
     "add-clause": Hints(failing=[sampled("None")], passing=[sampled("3"), sampled("0")]),
     "guard-case": Hints(failing=[sampled("None")], passing=[sampled("3"), sampled("0")]),
     "skip-empty": Hints(error="IndexError", line=2),
+    "raise-again": Hints(is_lenient=True),
     "normalize-given": Hints(failing=[sampled("'Ab '")]),
     "other-kind": Hints(sides=[(None, "null")]),
     "convert-to-expected": Hints(sides=[("", "A"), ([2, 1], [1, 2]), ([1, 2], [2, 1])]),
@@ -67,6 +68,22 @@ EXAMPLES = {
     "normalize-given": (
         ("return first == 1", "first = first.lower()\n    return first == 1"),
         ("return first == 1", "first = first.strip()\n    return first == 1"),
+    ),
+    "whole-span": (
+        ("return (first - second).seconds", "return (first - second).total_seconds()"),
+        ("return first.replace(tzinfo=second)", "return first.astimezone(second)"),
+    ),
+    "raise-again": (
+        (
+            "try:\n        first()\n    except OSError:\n        return",
+            "try:\n        first()\n    except OSError:\n        raise",
+        ),
+    ),
+    "chain-if": (
+        (
+            "if first:\n        a = 1\n    if second:\n        a = 2",
+            "if first:\n        a = 1\n    elif second:\n        a = 2",
+        ),
     ),
     "split-once": (
         ("a, b = first.split('=')", "a, b = first.split('=', 1)"),
@@ -213,6 +230,7 @@ EXAMPLES = {
         ("if a:\n        raise B\n    c()", "pass\n    c()"),
     ),
     "change-arithmetic": (
+        ("return first // second", "return -(-first // second)"),
         ("x = a - 1", "x = a + 1"),
         ("x = a + b", "x = a * b"),
         ("x //= y", "x /= y"),
@@ -233,6 +251,8 @@ EXAMPLES = {
         ),
     ),
     "similar-call": (
+        ("return first.rstrip('.html')", "return first.removesuffix('.html')"),
+        ("return copy.copy(first)", "return copy.deepcopy(first)"),
         ("return first.lstrip()", "return first.strip()"),
         ("return min(first)", "return max(first)"),
     ),
@@ -260,6 +280,10 @@ EXAMPLES = {
         ),
     ),
     "convert": (
+        (
+            "return sorted(first, key=lambda a: a[1])",
+            "return sorted(first, key=lambda a: int(a[1]))",
+        ),
         ("return first", "return str(first)"),
         ("return first.items", "return first.items.copy()"),
         ("return first + second", "return first + str(second)"),
