@@ -78,6 +78,7 @@ WEIGHTS: Mapping[str, float] = {
     "skip-empty": 0.7,
     "first-item": 1.0,
     "split-once": 1.0,
+    "copy-looped": 1.0,
     "whole-span": 1.0,
     "raise-again": 0.5,
     "chain-if": 0.5,

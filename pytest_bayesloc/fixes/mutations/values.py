@@ -35,6 +35,8 @@ N_NEAR = 3  # of them, those that were bound last
 ALIKE = 0.6  # of difflib
 #: Methods whose argument is a flag.
 TAKE_FLAGS = frozenset({"splitlines"})
+#: Methods after which a collection has another number of items.
+SIZING = frozenset({"append", "remove", "pop", "insert", "add", "discard", "clear", "popitem"})
 #: Built-in methods and functions that are taken for one another.
 FAMILIES = (
     ("strip", "lstrip", "rstrip"),
@@ -88,6 +90,32 @@ def item_of_loop(site: Site) -> Iterator[TextEdit]:
                 inner = node.value if isinstance(node, ast.Subscript) else node
                 if ast.dump(inner) == whole and isinstance(getattr(node, "ctx", None), ast.Load):
                     yield site.replace(node, name, f"`{brief(site.of(node))}` to `{name}`")
+
+
+def copy_looped(site: Site) -> Iterator[TextEdit]:
+    """Go over a copy of a collection that the loop changes."""
+    for loop in site.own(ast.For):
+        match loop.iter:
+            case ast.Call(func=ast.Attribute(value=whole, attr="keys" | "values" | "items")):
+                pass
+            case whole:
+                pass
+        inside = (node for part in loop.body for node in ast.walk(part))
+        if any(ast.dump(whole) == ast.dump(node) for node in filter(None, map(_changed, inside))):
+            said = site.of(loop.iter)
+            yield site.replace(
+                loop.iter, f"list({said})", f"a copy of `{brief(said)}` is gone over"
+            )
+
+
+def _changed(node: ast.AST) -> ast.expr | None:
+    """The collection of which ``node`` takes items, or to which it adds some."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in SIZING:
+            return owner
+        case ast.Delete(targets=[ast.Subscript(value=owner)]):
+            return owner
+    return None
 
 
 def _others(node: ast.Name, site: Site) -> list[str]:

@@ -85,6 +85,16 @@ EXAMPLES = {
             "if first:\n        a = 1\n    elif second:\n        a = 2",
         ),
     ),
+    "copy-looped": (
+        (
+            "for a in first:\n        if a:\n            first.remove(a)",
+            "for a in list(first):\n        if a:\n            first.remove(a)",
+        ),
+        (
+            "for k, v in self.d.items():\n        del self.d[k]",
+            "for k, v in list(self.d.items()):\n        del self.d[k]",
+        ),
+    ),
     "split-once": (
         ("a, b = first.split('=')", "a, b = first.split('=', 1)"),
         ("[a, b, c] = first.rsplit(second)", "[a, b, c] = first.rsplit(second, 2)"),
