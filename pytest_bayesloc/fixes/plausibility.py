@@ -81,6 +81,7 @@ WEIGHTS: Mapping[str, float] = {
     "copy-looped": 1.0,
     "whole-span": 1.0,
     "raise-again": 0.5,
+    "other-key": 0.5,
     "chain-if": 0.5,
     "exchange-names": 0.3,
     "compare-with-none": 0.5,

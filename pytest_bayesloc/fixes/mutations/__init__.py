@@ -86,6 +86,7 @@ FURTHER: tuple[Mutation, ...] = (
     values.one_tuple,
     values.first_item,
     values.split_once,
+    values.other_key,
     values.copy_looped,
     values.whole_span,
     flow.raise_again,

@@ -359,8 +359,6 @@ def _used(site: Site) -> Iterator[tuple[ast.expr, Sequence[str]]]:
         used: list[ast.expr] = []
         if isinstance(node, (ast.Return, ast.Assign, ast.AugAssign)) and node.value is not None:
             used = [] if isinstance(node.value, ast.Lambda) else [node.value]
-        elif isinstance(node, ast.Lambda):  # a key to sort by
-            used = [node.body] if _is_plain(node.body) else []
         elif isinstance(node, ast.Call):
             used = [a for a in node.args if isinstance(a, (ast.Name, ast.Attribute))]
         elif isinstance(node, ast.BinOp):
@@ -374,6 +372,16 @@ def _used(site: Site) -> Iterator[tuple[ast.expr, Sequence[str]]]:
 
 def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+
+
+def other_key(site: Site) -> Iterator[TextEdit]:
+    """Sort by a number that a text holds, by a text whatever its case, or the other way round."""
+    for keyword in (word for call in site.own(ast.Call) for word in call.keywords):
+        match keyword:
+            case ast.keyword(arg="key", value=ast.Lambda(body=body)) if _is_plain(body):
+                said = site.of(body)
+                for made in (f"int({said})", f"float({said})", f"{said}.lower()", f"-{said}"):
+                    yield site.replace(body, made, f"sorted by `{brief(made)}`")
 
 
 def same_case(site: Site) -> Iterator[TextEdit]:

@@ -95,6 +95,14 @@ EXAMPLES = {
             "for k, v in list(self.d.items()):\n        del self.d[k]",
         ),
     ),
+    "other-key": (
+        (
+            "return sorted(first, key=lambda a: a[1])",
+            "return sorted(first, key=lambda a: float(a[1]))",
+        ),
+        ("first.sort(key=lambda a: a.n)", "first.sort(key=lambda a: -a.n)"),
+        ("return max(first, key=lambda a: g(a))", "return max(first, key=lambda a: g(a).lower())"),
+    ),
     "split-once": (
         ("a, b = first.split('=')", "a, b = first.split('=', 1)"),
         ("[a, b, c] = first.rsplit(second)", "[a, b, c] = first.rsplit(second, 2)"),
@@ -290,10 +298,6 @@ EXAMPLES = {
         ),
     ),
     "convert": (
-        (
-            "return sorted(first, key=lambda a: a[1])",
-            "return sorted(first, key=lambda a: int(a[1]))",
-        ),
         ("return first", "return str(first)"),
         ("return first.items", "return first.items.copy()"),
         ("return first + second", "return first + str(second)"),
