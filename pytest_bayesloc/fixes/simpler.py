@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping
 
 from pytest_bayesloc.domain.source import lines_of, tree_of
 from pytest_bayesloc.domain.texts import common_ends
-from pytest_bayesloc.syntax.expressions import kind_of, negated
+from pytest_bayesloc.syntax.expressions import PARTS, kind_of, negated
 from pytest_bayesloc.syntax.nodes import every_node, function_at, nodes_of
 from pytest_bayesloc.syntax.text import Placed, Text, TextEdit, differing_lines, indent_of
 
 MAX_STEPS = 12  # of simplification: each takes one thing out
 _SIGNS: dict[type[ast.operator], int] = {ast.Add: 1, ast.Sub: -1}
-_PARTS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
 _BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -204,7 +203,7 @@ def _without_brackets(text: Text, after: str, node: ast.expr, span: range) -> It
     """
     start, end = text.start(node), text.end(node)
     sides = (start - 1 in span, end in span)
-    is_new = any(sides) if isinstance(node, _PARTS) else all(sides)
+    is_new = any(sides) if isinstance(node, PARTS) else all(sides)
     if is_new and text.between(start - 1, start) == "(" and text.between(end, end + 1) == ")":
         said = text.of(node)
         lead = " " if text.between(start - 2, start - 1).isalnum() else ""

@@ -94,6 +94,11 @@ class Site(Text):
         return sorted(rest, key=lambda n: abs(n.lineno - line))
 
     @cached_property
+    def function_names(self) -> frozenset[str]:
+        """The names of all functions of the file."""
+        return frozenset((self.function.name, *(other.name for other in self.others)))
+
+    @cached_property
     def owner(self) -> ast.ClassDef | None:
         """The class whose method it is."""
         classes = nodes_of(self.tree, ast.ClassDef)

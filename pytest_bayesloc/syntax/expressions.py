@@ -51,6 +51,10 @@ _INVERSE: dict[type[ast.cmpop], ast.cmpop] = {
 }
 
 
+#: Expressions that need no brackets around them.
+PARTS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
+
+
 def is_literal(value: str | ast.expr) -> bool:
     """Whether an expression is made of literals alone."""
     try:

@@ -97,11 +97,16 @@ class Text:
     def guard(self, statement: ast.stmt, test: str, left: str, words: str) -> TextEdit | None:
         """``if test: left`` before a statement; None where that stands behind something else."""
         indent = self.lead(statement)
+        step = "\t" if indent.startswith("\t") else "    "
+        return self.before(statement, f"if {test}:\n{indent}{step}{left}", words)
+
+    def before(self, statement: ast.stmt, text: str, words: str) -> TextEdit | None:
+        """``text`` on lines before a statement; None where that stands behind something else."""
+        indent = self.lead(statement)
         if indent.strip():
             return None
-        step = "\t" if indent.startswith("\t") else "    "
-        text = f"{indent}if {test}:\n{indent}{step}{left}\n"
-        return self.insert(self.line_start(statement), text, words, statement.lineno)
+        line = f"{indent}{text}\n"
+        return self.insert(self.line_start(statement), line, words, statement.lineno)
 
     def one_more(self, call: ast.Call, text: str, words: str) -> TextEdit:
         """``text`` as one more argument of ``call``, the last one."""

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from pytest_bayesloc.fixes.site import Site
+from pytest_bayesloc.syntax.expressions import PARTS
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 #: Pairs of operators between three operands that give the same from the left and from the right.
@@ -35,7 +36,7 @@ _CONVERSIONS = frozenset({"int", "float", "round", "str", "len", "abs", "Decimal
 #: Expressions whose parts need brackets if they are computed later.
 _BINDING = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Starred, ast.Await,
             ast.IfExp)  # fmt: skip
-_ALONE = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.List, ast.Dict)
+_ALONE = (*PARTS, ast.List, ast.Dict)
 
 
 def other_grouping(site: Site) -> Iterator[TextEdit]:

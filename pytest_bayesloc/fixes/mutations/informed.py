@@ -54,16 +54,14 @@ def other_kind(site: Site) -> Iterator[TextEdit]:
 def normalize_given(site: Site) -> Iterator[TextEdit]:
     """Bring a text that is given to lower case, or strip it, if failing tests give such a one."""
     first = first_statement(site.function)
-    indent = site.lead(first)
-    given = parameters(site.function.args) if not indent.strip() else ()
-    for name in given:
+    for name in parameters(site.function.args):
         values = (s.values[name] for s in site.hints.failing if name in s.values)
         texts = {value.text for value in values if value.type_name == "str" and value.text}
         for method in ("lower", "strip"):
             if any(getattr(text, method)() != text for text in map(ast.literal_eval, texts)):
                 made = f"{name} = {name}.{method}()"
-                line = f"{indent}{made}\n"
-                yield site.insert(site.line_start(first), line, f"`{made}`", first.lineno)
+                if edit := site.before(first, made, f"`{made}`"):
+                    yield edit
 
 
 def convert_to_expected(site: Site) -> Iterator[TextEdit]:

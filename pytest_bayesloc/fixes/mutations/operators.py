@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from pytest_bayesloc.fixes.site import Site
+from pytest_bayesloc.syntax.expressions import PARTS
 from pytest_bayesloc.syntax.nodes import every_node, nodes_of
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
@@ -199,16 +200,12 @@ def change_arithmetic(site: Site) -> Iterator[TextEdit]:
             if known is not None and getattr(node.right, "value", None) in {0, 1}:
                 known = known[0], tuple(one for one in known[1] if one[0] != "*")  # times 1
             yield from _operator(site, node.left, node.right, known)
-        if isinstance(node.op, ast.FloorDiv) and _is_part(node.left):
+        sides = (node.left, node.right)
+        if isinstance(node.op, ast.FloorDiv) and all(isinstance(side, PARTS) for side in sides):
             made = f"-(-{site.of(node.left)} // {site.of(node.right)})"
-            if _is_part(node.right):
-                yield site.replace(node, made, f"`{brief(made)}`, which rounds up")
+            yield site.replace(node, made, f"`{brief(made)}`, which rounds up")
     for change in site.own(ast.AugAssign):
         yield from _operator(site, change.target, change.value, _ARITHMETIC.get(type(change.op)))
-
-
-def _is_part(node: ast.expr) -> bool:
-    return isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant))
 
 
 def change_boolean(site: Site) -> Iterator[TextEdit]:

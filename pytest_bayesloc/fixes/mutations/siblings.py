@@ -63,21 +63,22 @@ def wrap_result(site: Site) -> Iterator[TextEdit]:
         (every, returned, 1.0),
         (usual, (*returned, *assigned), ELSEWHERE),
     ):
+        fitting = [text for text in known if _is_usable(site, text)]
         for value in values:
             if not isinstance(value, (ast.Constant, ast.Tuple)):
-                yield from (replace(e, weight=weight) for e in _wrapped(site, value, known))
+                yield from (replace(e, weight=weight) for e in _wrapped(site, value, fitting))
+
+
+def _is_usable(site: Site, text: str) -> bool:
+    """Whether the function may call another one by this name."""
+    usable = site.visible | BUILT_IN | {"self", "cls"}
+    is_other = text.rpartition(".")[2] != site.function.name
+    return is_other and names_in(ast.parse(text)) <= usable
 
 
 def _wrapped(site: Site, value: ast.expr, known: Iterable[str]) -> Iterator[TextEdit]:
-    usable = site.visible | BUILT_IN | {"self", "cls"}
     said = site.of(value)
-    fitting = (
-        text
-        for text in known
-        if text.rpartition(".")[2] != site.function.name
-        if names_in(ast.parse(text)) <= usable and f"{text}(" not in said
-    )
-    for text in islice(fitting, N_WRAPPERS):
+    for text in islice((text for text in known if f"{text}(" not in said), N_WRAPPERS):
         yield site.replace(value, f"{text}({said})", f"`{brief(text)}()`, as elsewhere")
 
 

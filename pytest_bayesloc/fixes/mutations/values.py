@@ -24,7 +24,6 @@ from pytest_bayesloc.syntax.nodes import (
     defaults,
     dotted,
     every_node,
-    functions_in,
     nodes_of,
     parameters,
 )
@@ -124,7 +123,7 @@ def _others(node: ast.Name, site: Site) -> list[str]:
     A function stands for functions alone, and a variable for variables of the same type, where
     that was seen.
     """
-    name, functions = node.id, {function.name for function in functions_in(site.tree)}
+    name, functions = node.id, site.function_names
     if name not in site.visible and name not in site.own_names:
         return _alike(name, site.visible)
     if name not in site.own_names:  # of the file: what looks alike is as good as it gets

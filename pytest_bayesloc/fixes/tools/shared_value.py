@@ -375,14 +375,11 @@ def _of_arguments(text: Text, function: FunctionNode) -> Iterator[Made]:
                 words = f"`{owner}` of the caller stays as it is"
                 edit = text.replace(call, f"{owner} = {made}", words)
                 yield proposal(text, edit, is_guess=True)  # a caller may rely on the side effect
-    first = first_statement(function)
-    indent = text.lead(first)
-    given = parameters(function.args) if not indent.strip() else ()
+    first, given = first_statement(function), parameters(function.args)
     for name in dict.fromkeys(filter(given.__contains__, map(_changed_in, own_nodes(function)))):
         words = f"a copy of `{name}` is changed"
-        line = f"{indent}{name} = {name}.copy()\n"
-        edit = text.insert(text.line_start(first), line, words, first.lineno)
-        yield proposal(text, edit, is_guess=True)
+        if copied := text.before(first, f"{name} = {name}.copy()", words):
+            yield proposal(text, copied, is_guess=True)
 
 
 def _changed_in(node: ast.AST) -> str:

@@ -13,7 +13,7 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.calls import adding, is_placed, picked
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
-from pytest_bayesloc.syntax.expressions import is_json, is_literal
+from pytest_bayesloc.syntax.expressions import PARTS, is_json, is_literal
 from pytest_bayesloc.syntax.nodes import (
     bound_in,
     called_name,
@@ -136,7 +136,7 @@ def _converted(text: Text, node: ast.expr, form: str) -> Iterator[Made]:
         before = text.between(text.start(node) - 1, text.start(node))
         shared = before.isalnum() or before in "_)]"
         said = said if "," in form else said[1:-1]
-    bare = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant))
+    bare = isinstance(node, PARTS)
     if ("{}." in form) and not bare:
         said = f"({said})"
     made = f"({form.format(said)})" if shared else form.format(said)

@@ -14,6 +14,7 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.report.document import (
     MAX_FAILURES,
     CallEntry,
+    CauseEntry,
     FixEntry,
     MemoryEntry,
     MonthEntry,
@@ -34,6 +35,7 @@ from pytest_bayesloc.report.words import (
 from tests.unit.report.conftest import code_fault
 
 if TYPE_CHECKING:
+    from pytest_bayesloc.domain.cause import CauseKind
     from pytest_bayesloc.report.encoding import Result
 
 ReadSource = Callable[[str], "str | None"]
@@ -270,6 +272,20 @@ def test_without_calls_between_functions_nothing_is_drawn(document: ResultDocume
 
 
 # -- what to do now
+
+
+def a_cause(kind: CauseKind, text: str, advice: str = "") -> CauseEntry:
+    """A cause of which nothing but its words is known."""
+    return CauseEntry(
+        kind=kind,
+        text=text,
+        advice=advice,
+        location=None,
+        line=0,
+        after=[],
+        state="",
+        command="",
+    )
 
 
 def a_fix(document: ResultDocument, **more: Any) -> FixEntry:  # noqa: ANN401 - any fields

@@ -11,10 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from pytest_bayesloc.domain.cause import CauseKind
-from pytest_bayesloc.report.document import CauseEntry
 from pytest_bayesloc.report.terminal import EXTENTS, answer
 from pytest_bayesloc.report.text import columns
-from tests.unit.report.test_report_parts import a_fix, remembered
+from tests.unit.report.test_report_parts import a_cause, a_fix, remembered
 
 if TYPE_CHECKING:
     from pytest_bayesloc.report.document import ReadSource, ResultDocument
@@ -121,16 +120,8 @@ def test_a_fix_stands_before_the_reasons_and_is_the_next_step(
 
 
 def test_a_fix_stands_below_the_cause_that_it_removes(document: ResultDocument, told: Told) -> None:
-    document.faults[0].cause = CauseEntry(
-        kind=CauseKind.POLLUTED,
-        text="total fails after add, which leaves a default changed",
-        advice="make the value in the body",
-        location=None,
-        line=0,
-        after=[],
-        state="",
-        command="",
-    )
+    text = "total fails after add, which leaves a default changed"
+    document.faults[0].cause = a_cause(CauseKind.POLLUTED, text, "make the value in the body")
     document.fixes = [a_fix(document, diff=DIFF)]
 
     lines = told()

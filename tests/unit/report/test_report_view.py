@@ -12,7 +12,6 @@ from pytest_bayesloc.domain.cause import CauseKind
 from pytest_bayesloc.report.document import (
     BeliefEntry,
     BreakingChangeEntry,
-    CauseEntry,
     FlakyEntry,
     LineEntry,
     RememberedCauseEntry,
@@ -29,6 +28,7 @@ from pytest_bayesloc.report.words import (
     said_of,
     telling,
 )
+from tests.unit.report.test_report_parts import a_cause
 
 ReadSource = Callable[[str], "str | None"]
 
@@ -340,16 +340,7 @@ def test_run_is_said_to_be_flaky_only_if_all_failures_are(
 def test_remembered_cause_gives_way_to_one_that_was_found_now(
     document: ResultDocument, read_source: ReadSource
 ) -> None:
-    cause = CauseEntry(
-        kind=CauseKind.CLOCK,
-        text="add reads the clock",
-        advice="",
-        location=None,
-        line=0,
-        after=[],
-        state="",
-        command="",
-    )
+    cause = a_cause(CauseKind.CLOCK, "add reads the clock")
     document.memory.causes = [
         RememberedCauseEntry(fault=1, test="t", found_at="2026-11-20T10:00:00", cause=cause)
     ]
