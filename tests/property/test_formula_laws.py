@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given
@@ -67,16 +66,3 @@ def test_one_more_passing_test_that_executes_it_never_raises_a_score(
     more = replace(counts, ep=counts.ep + 1, np=counts.np - 1)
 
     assert suspiciousness(name, more) <= suspiciousness(name, counts)
-
-
-@given(n_failing=st.integers(1, 12), n_passing=st.integers(1, 12))
-def test_barinel_ranks_as_tarantula_does(n_failing: int, n_passing: int) -> None:
-    grid = [
-        Counts(ef=ef, ep=ep, nf=n_failing - ef, np=n_passing - ep)
-        for ef in range(n_failing + 1)
-        for ep in range(n_passing + 1)
-    ]
-    grid.sort(key=lambda counts: suspiciousness("barinel", counts))
-
-    for low, high in pairwise(grid):
-        assert suspiciousness("tarantula", low) <= suspiciousness("tarantula", high) + 1e-12

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import ast
 import builtins
 import sys
 from inspect import CO_OPTIMIZED
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
+from pytest_bayesloc.domain.source import SourceMap, lines_of
 from pytest_bayesloc.inspection.strategies.assertions import propose
 from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
 from pytest_bayesloc.rerun.child import NAME, Probe
@@ -222,18 +221,6 @@ def test_patched_function_behaves_as_before(text: str) -> None:
         assert probe.violations == []
 
 
-@given(text=modules().filter(is_writable))
-def test_line_map_of_a_patch_never_descends_and_stays_in_the_file(text: str) -> None:
-    _, patched = patched_text(text)
-
-    lines = line_map(text, patched)
-
-    assert len(lines) == len(lines_of(patched)) + 1
-    assert lines == sorted(lines)
-    assert set(lines[1:]) <= set(range(1, len(lines_of(text)) + 1))
-    assert line_map(text, text) == list(range(len(lines_of(text)) + 1))
-
-
 def is_written(key: tuple[int, str]) -> bool:
     return not key[1].rpartition(".")[2].startswith("<")
 
@@ -281,31 +268,6 @@ def test_an_excerpt_compiles_to_the_same_functions_as_the_module(
     for code in of_excerpt:
         if "<lambda>" not in code.co_name:
             assert code == whole[key_of(code)]
-
-
-def first_line(statement: ast.stmt) -> int:
-    """Its own, or that of its first decorator."""
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
-
-
-@given(text=modules())
-def test_line_belongs_to_the_innermost_scope_whose_body_holds_it(text: str) -> None:
-    source = SourceMap(text, "m.py")
-    scopes = [
-        node for node in ast.walk(parse(text)) if isinstance(node, (*FUNCTIONS, ast.ClassDef))
-    ]
-
-    for line in range(1, len(lines_of(text)) + 1):
-        holding = [n for n in scopes if first_line(n.body[0]) <= line <= (n.end_lineno or 0)]
-        innermost = max(holding, key=lambda n: (first_line(n.body[0]), n.lineno), default=None)
-        owner = source.owner(line)
-        name = "<module>" if innermost is None else innermost.name
-        assert owner.location.qualname.rpartition(".")[2] == name
-        assert innermost is None or owner.location.start_line == innermost.lineno
-
-
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @given(before=st.text("ab\n\x0c", max_size=12), after=st.text("abc\n\x0c", max_size=12))

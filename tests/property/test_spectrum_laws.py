@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.ranking.belief import PRIORS, is_candidate, prior, with_tests
+from pytest_bayesloc.ranking.belief import PRIORS, is_candidate, prior
 from pytest_bayesloc.ranking.faults import rank
 from pytest_bayesloc.ranking.formulas import (
     FORMULAS,
@@ -89,15 +88,6 @@ def test_blend_leaves_out_exactly_what_no_failing_test_executed(spectrum: Spectr
     executed = {where for where in code if spectrum.counts(where).ef}
 
     assert set(prior(spectrum, "blend")) == (executed or code)
-
-
-@given(spectrum=spectra())
-def test_prior_with_tests_sums_to_1(spectrum: Spectrum) -> None:
-    tests = {where: Role.TEST for where in LOCATIONS if where.is_test}
-
-    joined = with_tests(prior(spectrum, "tarantula"), tests)
-
-    assert sum(joined.values()) == pytest.approx(1.0)
 
 
 KEYS = st.dictionaries(st.sampled_from(TESTS), st.sampled_from(["x", "y", None]))

@@ -100,23 +100,35 @@ def test_misspelt_switch_in_the_ini_file_is_told_the_two_words_that_it_takes(
         Settings.from_config(pytestconfig)
 
 
+SSH = "ssh=-p 2222 me@farm//chdir=/srv/app"
+
+
 @pytest.mark.parametrize(
-    ("name", "given", "setting", "expected"),
+    ("option", "given", "setting", "expected"),
     [
-        ("bayesloc_budget", "20", "budget_s", 20.0),
-        ("bayesloc_inspections", "3", "n_inspections", 3),
-        ("bayesloc_memory", "off", "memory", "off"),
+        ("budget", "20", "budget_s", 20.0),
+        ("inspections", "3", "n_inspections", 3),
+        ("memory", "off", "memory", "off"),
+        ("llm_model", ["l:8b", "fast:s", "embedding:e"], "llm_models", ("l:8b", "s", "e", {})),
+        ("workspace", "", "workspace", ("", "")),
+        ("workspace", "/srv/app", "workspace", ("", "/srv/app")),
+        ("workspace", "/home/me/app:/srv/app", "workspace", ("/home/me/app", "/srv/app")),
+        ("executor", ["3*popen//python=python3"], "executors", ("popen//python=python3",) * 3),
+        ("executor", ["1000*popen"], "executors", ("popen",) * 1000),
+        ("executor", [SSH], "executors", (SSH,)),
+        ("executor", ["docker-image:python:3.12"], "executors", ("docker-image:python:3.12",)),
     ],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_usable_value_is_taken_as_it_is(
     pytestconfig: pytest.Config,
     monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    given: str,
+    option: str,
+    given: object,
     setting: str,
     expected: object,
 ) -> None:
-    monkeypatch.setattr(pytestconfig.option, name, given)
+    monkeypatch.setattr(pytestconfig.option, f"bayesloc_{option}", given)
 
     assert getattr(Settings.from_config(pytestconfig), setting) == expected
 
@@ -134,15 +146,6 @@ def test_money_is_capped_only_where_prices_are_known(
     settings = Settings.from_config(pytestconfig)
     assert (settings.llm_limits.cost, settings.llm_limits.calls) == (0.5, 7)
     assert settings.llm_models.prices == {"gpt": (0.4, 1.6)}
-
-
-def test_models_have_roles(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = ["llama3:8b", "fast:small", "embedding:text-embedding-3-small"]
-    monkeypatch.setattr(pytestconfig.option, "bayesloc_llm_model", given)
-
-    models = Settings.from_config(pytestconfig).llm_models
-
-    assert models[:3] == ("llama3:8b", "small", "text-embedding-3-small")
 
 
 def test_no_model_is_asked_unless_somebody_says_so(
@@ -166,41 +169,5 @@ def test_memory_is_asked_by_verbs(
     assert actions == (("merge", "1a2b,3c4d"), ("stats", ""))
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ("", ("", "")),
-        ("/srv/app", ("", "/srv/app")),
-        ("/home/me/app:/srv/app", ("/home/me/app", "/srv/app")),
-    ],
-)
-def test_workspace_is_there_or_here_and_there(
-    pytestconfig: pytest.Config,
-    monkeypatch: pytest.MonkeyPatch,
-    given: str,
-    expected: tuple[str, str],
-) -> None:
-    monkeypatch.setattr(pytestconfig.option, "bayesloc_workspace", given)
-
-    assert Settings.from_config(pytestconfig).workspace == expected
-
-
 def test_thirty_options_at_most() -> None:
     assert len(declarations()) <= 30
-
-
-@pytest.mark.parametrize(
-    ("entry", "specs"),
-    [
-        ("3*popen//python=python3", ("popen//python=python3",) * 3),
-        ("1000*popen", ("popen",) * 1000),
-        ("ssh=-p 2222 me@farm//chdir=/srv/app", ("ssh=-p 2222 me@farm//chdir=/srv/app",)),
-        ("docker-image:python:3.12", ("docker-image:python:3.12",)),
-    ],
-)
-def test_executor_is_a_specification_or_several(
-    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch, entry: str, specs: tuple[str, ...]
-) -> None:
-    monkeypatch.setattr(pytestconfig.option, "bayesloc_executor", [entry])
-
-    assert Settings.from_config(pytestconfig).executors == specs

@@ -10,9 +10,6 @@ import pytest
 from pytest_bayesloc.causes.asked import rewrites
 from pytest_bayesloc.causes.condition_words import told
 from pytest_bayesloc.causes.conditions import (
-    IMPORT_OFFSETS,
-    N_SEEDS,
-    OFFSETS,
     ConditionSearch,
     Decided,
     Surroundings,
@@ -69,67 +66,55 @@ def search(
     return ConditionSearch(runner, FAILURE, around, Clock(), 1e9)
 
 
-@pytest.mark.parametrize(
-    ("reads", "condition", "kind"),
-    [
-        ("found:/p/run.lock", ("absent", "/p/run.lock"), CauseKind.LEFT_BEHIND),
-        ("clock", ("clock", OFFSETS[3]), CauseKind.CLOCK),
-        ("time-zone", ("time-zone", "Asia/Tokyo"), CauseKind.TIME_ZONE),
-        ("listing", ("listing", "sorted"), CauseKind.LISTING_ORDER),
-        ("folder", ("folder", "/p"), CauseKind.WORKING_DIRECTORY),
-        ("variable:SHOP_TAX", ("variable", "SHOP_TAX"), CauseKind.VARIABLE),
-        ("random", ("random", 5), CauseKind.RANDOM),
-        ("waiting", ("waiting", 6.0), CauseKind.SLOWNESS),
-    ],
-)
-def test_steady_failure_is_decided_by_what_the_code_reads(
-    reads: str, condition: tuple[str, object], kind: CauseKind
-) -> None:
-    runner = one_test(reads, {condition: PASSED})
-
-    found = search(runner, {"SHOP_TAX": "7"}, "/p/tests").decided()
+def decided(runner: Runner, **more: Any) -> Decided:  # noqa: ANN401 - of ``search``
+    found = search(runner, **more).decided()
     assert found is not None
-    assert (found.kind, found.condition, list(found.readers)) == (kind, condition, [READER])
-    unread = search(one_test("other", {condition: PASSED})).decided()
-    assert unread is None
+    return found
 
 
-def test_condition_under_which_the_test_passes_only_at_times_decides_nothing() -> None:
-    turns = cycle([PASSED, PASSED, PASSED, FAILED])
-    runner = one_test("listing", {})
+def flickering(reads: str, plain: TestRun, *ends: TestRun) -> FakeRunner:
+    """Runs a test that ends in turn as ``ends`` under any condition."""
+    runner, turns = one_test(reads, {}, plain), cycle(ends)
     runner.conditions = lambda _: next(turns)
-
-    assert search(runner).decided() is None
-
-
-def test_failure_that_depends_on_the_seed_tells_how_often() -> None:
-    bad = {("random", n): FAILED for n in (2, 5, 7)}
-
-    found = search(one_test("random", bad, PASSED)).decided()
-
-    assert found is not None
-    assert (found.kind, found.seen) == (
-        CauseKind.RANDOM,
-        f"fails with 3 of {N_SEEDS} seeds of random",
-    )
+    return runner
 
 
-def test_seed_with_which_the_test_ends_in_both_ways_decides_nothing() -> None:
-    turns = cycle([PASSED, FAILED, PASSED, PASSED, FAILED])
-    runner = one_test("random", {}, PASSED)
-    runner.conditions = lambda _: next(turns)
+# What decides is held with its words, by ``decided`` in tests/unit/report/sentences.py.
+LATE: Mapping[Any, TestRun] = {("delaying", (1, "find", "app.py")): FAILED}
+TWINS: Mapping[Any, TestRun] = {("twin", True): FAILED, ("twin", False): FAILED}
+UNDECIDED: dict[str, tuple[FakeRunner, dict[str, Any]]] = {
+    "what the code does not read": (flickering("other", FAILED, PASSED), {}),
+    "a condition under which it passes at times": (
+        flickering("listing", FAILED, PASSED, PASSED, PASSED, FAILED),
+        {},
+    ),
+    "a seed with which it ends in both ways": (
+        flickering("random", PASSED, PASSED, FAILED, PASSED, PASSED, FAILED),
+        {},
+    ),
+    "a seed of hash that changes nothing": (one_test("hash", {}), {}),
+    "a delay that makes it fail unless waits are long": (one_test("in-thread", LATE, PASSED), {}),
+    "its twin, where there are no workers": (
+        one_test("shared", {("twin", True): FAILED}, PASSED),
+        {},
+    ),
+    "its twin, with which it fails in one process": (
+        one_test("shared", TWINS, PASSED),
+        {"n_workers": 2},
+    ),
+    "turns of tasks that do not help": (one_test("in-tasks", {}), {}),
+    "a failure that never comes again": (
+        one_test("random", {}, PASSED),
+        {"set_files": ("app.py",)},
+    ),
+}
 
-    assert search(runner).decided() is None
 
+@pytest.mark.parametrize("what", UNDECIDED)
+def test_nothing_is_decided_by(what: str) -> None:
+    runner, more = UNDECIDED[what]
 
-def test_seed_of_hash_is_tried_in_processes_of_their_own() -> None:
-    runner, other = one_test("hash", {}), one_test("hash", {}, PASSED)
-
-    found = search(runner, elsewhere=other).decided()
-
-    assert found is not None
-    assert (found.kind, found.seen) == (CauseKind.HASH_ORDER, "passes where PYTHONHASHSEED=1")
-    assert search(runner).decided() is None
+    assert search(runner, **more).decided() is None
 
 
 def test_no_process_is_started_for_what_dicts_and_sets_ask_for() -> None:
@@ -155,9 +140,8 @@ def test_condition_that_was_found_by_chance_is_searched_as_one_of_a_flaky_test()
     runner.answer = lambda _patch, _test: next(answers, PASSED)
     runner.asking = {FAILURE.node_id: {"waiting": [READER], "threads": [READER]}}
 
-    found = search(runner).decided()
+    found = decided(runner)
 
-    assert found is not None
     assert (found.kind, found.condition) == (CauseKind.SLOWNESS, ("starting", 0.2))
 
 
@@ -209,57 +193,16 @@ def test_function_rewrites_what_it_reads_of_what_others_see(code: str, does: boo
     assert rewrites(function) is does
 
 
-def test_race_is_the_function_whose_delay_makes_the_test_fail_even_if_waits_are_long() -> None:
-    slow: dict[Any, TestRun] = {("delaying", (1, "find", "app.py")): FAILED}
-    race = {**slow, ("delaying", (1, "find", "app.py", 20.0)): FAILED}
-
-    found = search(one_test("in-thread", race, PASSED)).decided()
-    assert found is not None
-    assert (found.kind, list(found.readers)) == (CauseKind.RACE, [READER])
-    assert search(one_test("in-thread", slow, PASSED)).decided() is None
+def test_race_is_the_function_whose_uneven_delay_makes_the_test_fail() -> None:
     uneven: dict[Any, TestRun] = {
         ("delaying", (1, "find", "app.py", factor, True)): FAILED for factor in (1.0, 20.0)
     }
-    assert search(one_test("in-thread", uneven, PASSED)).decided() is not None
 
-
-def test_clock_that_is_read_at_import_is_another_one_in_a_process_of_its_own() -> None:
-    runner = one_test("other", {("clock", IMPORT_OFFSETS[1]): PASSED})
-    younger = one_test("other", {}, PASSED)
-
-    found = search(runner, later={IMPORT_OFFSETS[1]: younger}).decided()
-
-    assert found is not None
-    assert (found.kind, list(found.readers)) == (CauseKind.CLOCK, [CLOCK])
-    assert found.seen.startswith("passes if it is imported on ")
-    assert search(runner).decided() is None
-
-
-def test_test_that_fails_beside_its_twin_races_for_a_port_or_file_where_there_are_workers() -> None:
-    runner = one_test("shared", {("twin", True): FAILED}, PASSED)
-
-    found = search(runner, n_workers=2).decided()
-
-    assert found is not None
-    assert (found.kind, list(found.readers)) == (CauseKind.RACE, [READER])
-    assert search(runner).decided() is None
-    often = one_test("shared", {("twin", True): FAILED, ("twin", False): FAILED}, PASSED)
-    assert search(often, n_workers=2).decided() is None
+    assert decided(one_test("in-thread", uneven, PASSED)).kind is CauseKind.RACE
 
 
 def in_turn(condition: tuple[str, object]) -> bool:
     return condition[0] == "tasks" and condition[1][1] == (("app.py", 1, "find"),)  # type: ignore[index]
-
-
-def test_steady_race_of_tasks_is_the_function_in_which_turns_help() -> None:
-    runner = one_test("in-tasks", {})
-    runner.conditions = lambda condition: PASSED if in_turn(condition) else FAILED
-
-    found = search(runner).decided()
-
-    assert found is not None
-    assert (found.kind, list(found.readers)) == (CauseKind.RACE, [READER])
-    assert search(one_test("in-tasks", {})).decided() is None
 
 
 @pytest.mark.parametrize(("is_helped", "kind"), [(True, CauseKind.RACE), (False, None)])
@@ -274,31 +217,6 @@ def test_race_of_tasks_by_chance_fails_with_long_awaits_unless_tasks_take_turns(
     assert (found and found.kind) == kind
 
 
-def test_stale_read_is_told_with_both_lines() -> None:
-    code = "async def find(self):\n    n = self.n\n    await log()\n    self.n = n + 1\n"
-    condition = ("tasks", [[], [("app.py", 1, "find")]])
-    seen = "passes if tasks execute it one after another"
-    found = Decided(kind=CauseKind.RACE, seen=seen, condition=condition, readers=[READER])
-
-    cause = told(found, FAILURE.node_id, TextSources({"app.py": code}), "pytest")
-
-    assert cause.text == (
-        "a race between tasks: find (app.py:2) reads self.n before an await and uses the "
-        "old value after it (line 4), while another task may write it: test_one passes if tasks "
-        "execute it one after another"
-    )
-    assert cause.line == 2
-
-
-def test_wait_that_is_too_short_fails_where_threads_start_late() -> None:
-    late = {("starting", 0.2): FAILED}
-
-    found = search(one_test("waiting", late, PASSED)).decided()
-
-    assert found is not None
-    assert found.kind is CauseKind.SLOWNESS
-
-
 @pytest.mark.parametrize(("takes_s", "factor"), [(0.1, 20.0), (2.0, 3.0)])
 def test_waits_of_a_test_that_takes_its_time_take_fewer_times_as_long(
     takes_s: float, factor: float
@@ -306,28 +224,21 @@ def test_waits_of_a_test_that_takes_its_time_take_fewer_times_as_long(
     runner = one_test("waiting", {("waiting", factor): PASSED})
     runner.seconds = takes_s
 
-    found = search(runner).decided()
+    found = decided(runner)
 
-    assert found is not None
     assert found.seen == f"passes if waits take {factor:g} times as long"
 
 
-@pytest.mark.parametrize("plain", [FAILED, PASSED])
-def test_order_of_sets_is_shuffled_where_the_code_makes_some(plain: TestRun) -> None:
-    other = PASSED if plain is FAILED else FAILED
+def test_order_of_sets_is_shuffled_where_the_code_makes_some() -> None:
     files = ("app.py",)
-    seed = {("sets", (3, None, files)): other, ("sets", (3, ("app.py", 2), files)): other}
-    runner = one_test("sets", seed, plain)
+    seed = {("sets", (3, None, files)): FAILED, ("sets", (3, ("app.py", 2), files)): FAILED}
+    runner = one_test("sets", seed, PASSED)
     runner.asking = {FAILURE.node_id: {}, "sets": {"sets": [READER]}}
 
-    found = search(runner, set_files=files).decided()
-    assert found is not None
+    found = decided(runner, set_files=files)
+
     assert (found.kind, list(found.readers)) == (CauseKind.HASH_ORDER, [READER])
     assert search(runner).decided() is None
-
-
-def test_failure_that_never_comes_again_has_no_cause() -> None:
-    assert search(one_test("random", {}, PASSED), set_files=("app.py",)).decided() is None
 
 
 def test_place_is_rather_in_code_than_in_a_test() -> None:

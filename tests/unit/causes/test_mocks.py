@@ -45,32 +45,19 @@ def test_patch_is_right_where_the_real_function_did_not_run() -> None:
     assert cause_of(test, called=CALLED[1:]) is None
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        "<module 'app.rates' from 'x'> does not have the attribute 'fetsch'",
-        "'assert_called_onec' is not a valid assertion. Use a spec for the mock",
-        "object dict can't be used in 'await' expression",
-        "assert <MagicMock name='mock.price()' id='1'> == 3",
-        "'<' not supported between instances of 'MagicMock' and 'int'",
-    ],
-)
-def test_failure_that_shows_a_mock_is_one_of_the_test(message: str) -> None:
-    with_mocks = "def test_one():\n    Mock()\n    convert()\n"
+# Failures that show a mock are held with their words, in tests/unit/report/sentences.py.
 
-    cause = cause_of(with_mocks, message, called=())
-    assert cause is not None
-    assert cause.kind is CauseKind.MOCK
+
+def test_failure_that_shows_a_mock_is_none_of_a_test_without_mocks() -> None:
+    message = "assert <MagicMock name='mock.price()' id='1'> == 3"
+
     assert cause_of("def test_one():\n    convert()\n", message, called=()) is None
 
 
-@pytest.mark.parametrize(("names", "is_swapped"), [("ship, charge", True), ("charge, ship", False)])
-def test_mocks_in_another_order_than_their_decorators_are_told(
-    names: str, is_swapped: bool
-) -> None:
-    test = f"@patch('a.ship')\n@patch('a.charge')\ndef test_one({names}):\n    convert()\n"
+def test_mocks_in_the_order_of_their_decorators_are_right() -> None:
+    test = "@patch('a.ship')\n@patch('a.charge')\ndef test_one(charge, ship):\n    convert()\n"
 
-    assert (cause_of(test, called=()) is not None) is is_swapped
+    assert cause_of(test, called=()) is None
 
 
 @pytest.mark.parametrize(

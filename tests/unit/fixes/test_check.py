@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Sample
-from pytest_bayesloc.fixes.candidate import Candidate, patch_of
+from pytest_bayesloc.fixes.candidate import patch_of
 from pytest_bayesloc.fixes.check import Checker, Status
+from tests.unit.fixes.candidates import candidate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,15 +49,7 @@ class Scripted:
 
 
 WHERE = Location(file="a.py", start_line=1, end_line=2, qualname="f")
-CANDIDATE = Candidate(
-    tools=("tool",),
-    stage="tool",
-    level=Level.SAFE,
-    file="a.py",
-    before=BEFORE,
-    after=AFTER,
-    message="m",
-)
+CHANGE = candidate(BEFORE, AFTER)
 
 
 def checker_of(
@@ -86,7 +78,7 @@ def checked(
     runner = Scripted({"t::bad": FAIL, **without}, changed)
     checker = checker_of(runner, covering, failing)
     assert checker.fails_again()
-    found = checker.check(CANDIDATE)
+    found = checker.check(CHANGE)
     return checker, runner, found.status, found.why
 
 
@@ -110,7 +102,7 @@ def test_an_edit_of_a_function_that_others_do_not_bear_gets_no_process_of_its_ow
     checker = checker_of(runner, ["t::good"])
     assert checker.fails_again()
 
-    assert checker.check(replace(CANDIDATE, target=WHERE)).status is status
+    assert checker.check(replace(CHANGE, target=WHERE)).status is status
     assert not any(is_fresh for _, is_fresh, _ in runner.asked)
 
 
@@ -126,36 +118,34 @@ def test_tests_that_a_function_may_break_are_forked_where_no_import_called_it(
     checker.by_import = lambda _: False
     assert checker.fails_again()
 
-    assert checker.check(CANDIDATE).status is status
+    assert checker.check(CHANGE).status is status
     assert runner.asked[1:] == [(True, False, ("t::bad",)), (True, True, ("t::bad",))]
     assert wide.asked[0] == (True, False, ("t::good",))
 
 
-def test_a_change_with_which_the_test_still_fails_is_no_fix() -> None:
-    assert checked({}, {"t::bad": OTHER})[2:] == (Status.STILL_FAILS, "E: other")
+BAD, GOOD, ILL = "t::bad", "t::good", "t::ill"
+ENDS: dict[str, tuple[Mapping[str, TestRun], Mapping[str, TestRun], Status, str]] = {
+    "still fails": ({}, {BAD: OTHER}, Status.STILL_FAILS, "E: other"),
+    "is not run": ({}, {BAD: SKIP}, Status.UNSURE, "no patch is tried with its tests"),
+    "breaks one that passed": ({}, {GOOD: OTHER}, Status.BREAKS, "t::good breaks"),
+    "leaves one as ill as before": ({ILL: FAIL}, {ILL: FAIL}, Status.VERIFIED, ""),
+    "gives one another error": ({ILL: FAIL}, {ILL: OTHER}, Status.BREAKS, "t::ill breaks"),
+    "leaves one skipped": ({GOOD: SKIP}, {GOOD: SKIP}, Status.VERIFIED, ""),
+    "leaves one endless": (
+        {GOOD: LATE},
+        {GOOD: LATE},
+        Status.UNSURE,
+        "its tests did not end in time",
+    ),
+}
 
 
-def test_a_change_that_is_not_run_may_be_a_fix() -> None:
-    assert checked({}, {"t::bad": SKIP})[2] is Status.UNSURE
+@pytest.mark.parametrize("end", ENDS)
+def test_change_is_a_fix_if_the_failing_tests_pass_and_no_other_is_worse(end: str) -> None:
+    without, changed, status, why = ENDS[end]
+    others = sorted({*without, *changed} - {BAD})
 
-
-def test_a_test_that_passed_must_pass() -> None:
-    assert checked({}, {"t::good": OTHER}, ["t::good"])[2:] == (Status.BREAKS, "t::good breaks")
-
-
-def test_a_test_that_fails_as_it_does_without_the_change_is_no_evidence() -> None:
-    assert checked({"t::ill": FAIL}, {"t::ill": FAIL}, ["t::ill"])[2] is Status.VERIFIED
-
-
-def test_a_test_that_fails_in_another_way_is_broken() -> None:
-    assert checked({"t::ill": FAIL}, {"t::ill": OTHER}, ["t::ill"])[2] is Status.BREAKS
-
-
-@pytest.mark.parametrize(("run", "status"), [(SKIP, Status.VERIFIED), (LATE, Status.UNSURE)])
-def test_what_is_skipped_says_nothing_and_what_does_not_end_is_not_checked(
-    run: TestRun, status: Status
-) -> None:
-    assert checked({"t::odd": run}, {"t::odd": run}, ["t::odd"])[2] is status
+    assert checked(without, changed, others)[2:] == (status, why)
 
 
 @pytest.mark.parametrize(
@@ -170,11 +160,11 @@ def test_a_failure_that_inspections_saw_is_not_run_again_and_a_repair_is(
     seen: Mapping[str, TestRun], status: Status, n_runs: int
 ) -> None:
     runner = Scripted({"t::bad": FAIL}, {})
-    checker = checker_of(runner, known={patch_of(CANDIDATE).key: seen})
+    checker = checker_of(runner, known={patch_of(CHANGE).key: seen})
     assert checker.fails_again()
     runner.asked.clear()
 
-    assert (checker.check(CANDIDATE).status, len(runner.asked)) == (status, n_runs)
+    assert (checker.check(CHANGE).status, len(runner.asked)) == (status, n_runs)
 
 
 def test_all_tests_of_a_file_that_could_not_be_collected_must_pass() -> None:
@@ -233,6 +223,6 @@ def test_line_that_no_passing_test_gets_to_with_a_change_is_told(
             return {"t::good": found}
 
     checker = checker_of(Sampling({"t::bad": FAIL}, {}), ["t::good"])
-    candidate = replace(CANDIDATE, before=CODE, after=NOW, target=where)
+    change = replace(CHANGE, before=CODE, after=NOW, target=where)
 
-    assert checker.unreached(checker.check(candidate)) == words
+    assert checker.unreached(checker.check(change)) == words

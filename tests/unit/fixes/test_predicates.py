@@ -113,14 +113,16 @@ def test_attribute_of_an_object_is_asked() -> None:
     assert "if x.n != 0: return" in made
 
 
+def clauses(body: str, failing: list[Sample], passing: list[Sample]) -> list[str]:
+    return [edit.text for edit in add_clause(site(body, failing, passing))]
+
+
 def test_clause_reads_values_where_the_condition_held() -> None:
     body = "    if x:\n        return y\n    return x\n"
     failing = [sample(5, then=LINE + 1), sample(0, then=LINE + 2)]
     passing = [sample(1, then=LINE + 1), sample(0, then=LINE + 2)]
 
-    texts = [edit.text for edit in add_clause(site(body, failing, passing))]
-
-    assert texts == ["x == 1"]
+    assert clauses(body, failing, passing) == ["x == 1"]
 
 
 def test_clause_lets_a_condition_hold_where_it_did_not() -> None:
@@ -128,9 +130,10 @@ def test_clause_lets_a_condition_hold_where_it_did_not() -> None:
     failing = [sample(None, then=LINE + 2)]
     passing = [sample(2, then=LINE + 2), sample(3, then=LINE + 1)]
 
-    texts = [edit.text for edit in add_clause(site(body, failing, passing))]
-
-    assert texts[:2] == ["(x == 3 or x is None)", "x == 3 and y or x is None"]
+    assert clauses(body, failing, passing)[:2] == [
+        "(x == 3 or x is None)",
+        "x == 3 and y or x is None",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +141,9 @@ def test_clause_lets_a_condition_hold_where_it_did_not() -> None:
     [
         ("y and x == 'text'", "text_as_is", "code", "x in ('text', 'text_as_is')"),
         ("isinstance(x, Shape)", Line(), 1, "isinstance(x, (Shape, Line))"),
+        ("isinstance(x, shapes.Round)", Line(), 1, "isinstance(x, (shapes.Round, shapes.Line))"),
     ],
+    ids=["texts", "classes", "classes of a module that the file imports"],
 )
 def test_two_questions_of_a_kind_are_one(
     test: str, failing: object, passing: object, made: str
@@ -146,25 +151,14 @@ def test_two_questions_of_a_kind_are_one(
     body = f"    if {test}:\n        return y\n    return x\n"
     bad, good = [sample(failing, then=LINE + 2)], [sample(passing, then=LINE + 2)]
 
-    assert made in [edit.text for edit in add_clause(site(body, bad, good))]
-
-
-def test_class_that_the_file_does_not_name_is_taken_from_where_its_others_are() -> None:
-    body = "    if isinstance(x, shapes.Round):\n        return y\n    return x\n"
-    failing, passing = [sample(Line(), then=LINE + 2)], [sample(1, then=LINE + 2)]
-
-    texts = [edit.text for edit in add_clause(site(body, failing, passing))]
-
-    assert "isinstance(x, (shapes.Round, shapes.Line))" in texts
+    assert made in clauses(body, bad, good)
 
 
 def test_condition_that_is_returned_gets_a_clause_and_asks_for_multiples_as_it_does() -> None:
     body = "    return x % 4 == 0 and x % 100 != 0\n"
     passing = [sample(1900), sample(2024), sample(2023)]
 
-    texts = [edit.text for edit in add_clause(site(body, [sample(2000)], passing))]
-
-    assert texts == [
+    assert clauses(body, [sample(2000)], passing) == [
         "x % 4 == 0 and x % 100 != 0 or x % 400 == 0",
         "x % 4 == 0 and x % 100 != 0 and x % 400 != 0",
     ]
@@ -174,9 +168,7 @@ def test_clause_that_says_more_stands_for_the_condition() -> None:
     body = "    if not x:\n        return y\n    return x\n"
     failing, passing = [sample(0, then=LINE + 1)], [sample(None, then=LINE + 1)]
 
-    texts = [edit.text for edit in add_clause(site(body, failing, passing))]
-
-    assert texts[0] == "x is None"
+    assert clauses(body, failing, passing)[0] == "x is None"
 
 
 def test_guard_in_a_loop_goes_on_with_it() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.fixes.candidate import Candidate
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
+from tests.unit.fixes.candidates import candidate
 
 if TYPE_CHECKING:
     from pytest_bayesloc.spectrum.sources import Sources
@@ -137,16 +137,7 @@ def said(changes: list[tuple[str, str]]) -> str:
     before = after = dedent(BROKEN)
     for old, new in changes:
         after = after.replace(old, new, 1)
-    candidate = Candidate(
-        tools=("mend-syntax",),
-        stage="tool",
-        level=Level.SAFE,
-        file="clean.py",
-        before=before,
-        after=after,
-        message="",
-    )
-    return out_of_bounds(candidate, reach())
+    return out_of_bounds(candidate(before, after, level=Level.SAFE), reach())
 
 
 @pytest.mark.parametrize("what", ALLOWED)

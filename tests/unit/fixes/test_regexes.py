@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import re
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.fixes.matching import PatternCase, fitting, outcomes
 from pytest_bayesloc.fixes.mutations.regex_parts import branches_of, compiled, literals_of, parts_in
 from pytest_bayesloc.fixes.mutations.regexes import KINDS, guides_of, regex_edits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: Kind, pattern, a subject of a failing test, the pattern that is meant.
 EXAMPLES = [
@@ -107,68 +111,67 @@ def test_blanks_and_comments_of_a_verbose_pattern_are_left_alone() -> None:
 
 @pytest.mark.parametrize("pattern", ["(", "[a", "a" * 5000, "(?P<x>a)(?P<x>b)"])
 def test_pattern_that_can_not_be_read_has_no_edit_or_none_that_fits(pattern: str) -> None:
-    case = PatternCase(text=pattern, flags=0, failing=(("match", ("a",)),), passing=())
+    assert fitting(case(pattern, ["a"]), [], 1.0) == []
 
-    assert fitting(case, [], 1.0) == []
+
+def case(
+    text: str, failing: list[str], passing: Sequence[str] = (), method: str = "match"
+) -> PatternCase:
+    """A pattern with the texts that tests ask it by ``method``."""
+    return PatternCase(
+        text=text,
+        flags=0,
+        failing=tuple((method, (each,)) for each in failing),
+        passing=tuple((method, (each,)) for each in passing),
+    )
 
 
 def test_edits_change_what_failing_tests_ask_and_nothing_else() -> None:
-    case = PatternCase(
-        text=r"[a-z]+",
-        flags=0,
-        failing=(("match", ("a-b",)),),
-        passing=(("match", ("a b",)), ("fullmatch", ("a_b",))),
-    )
+    asked = case(r"[a-z]+", ["a-b"], ["a b", "_a_b"])
 
-    found = fitting(case, ["a-b"], 5.0)
+    found = fitting(asked, ["a-b"], 5.0)
 
     assert found[0].text == r"[a-z\-]+"
-    before = re.compile(case.text)
+    before = re.compile(asked.text)
     for edit in found:
         after = re.compile(edit.text)
-        assert outcomes(before, case.passing) == outcomes(after, case.passing)
-        assert outcomes(before, case.failing) != outcomes(after, case.failing)
+        assert outcomes(before, asked.passing) == outcomes(after, asked.passing)
+        assert outcomes(before, asked.failing) != outcomes(after, asked.failing)
 
 
 def test_edit_that_changes_a_few_results_of_passing_tests_comes_later() -> None:
-    passing = tuple(("match", (text,)) for text in ("for x", "as", "in", "it", "is", "of"))
-    case = PatternCase(text="(?:for|in)", flags=0, failing=(("match", ("as(",)),), passing=passing)
+    found = fitting(case("(?:for|in)", ["as("], ["for x", "as", "in", "it", "is", "of"]), [], 5.0)
 
-    (edit,) = [edit for edit in fitting(case, [], 5.0) if edit.text == "(?:for|in|as)"]
-
+    (edit,) = [edit for edit in found if edit.text == "(?:for|in|as)"]
     assert edit.weight < 1.0
-    assert not any(edit.text == "(?:for|in|\\w+)" for edit in fitting(case, [], 5.0))
+    assert not any(edit.text == "(?:for|in|\\w+)" for edit in found)
 
 
 def test_edit_with_which_an_expected_text_is_matched_comes_first() -> None:
-    case = PatternCase(text=r"(\w+)-(\w+)", flags=0, failing=(("match", ("a-b-c",)),), passing=())
+    found = fitting(case(r"(\w+)-(\w+)", ["a-b-c"]), ["a-b"], 5.0)
 
-    assert re.match(fitting(case, ["a-b"], 5.0)[0].text, "a-b-c")[1] == "a-b"  # type: ignore[index]
+    assert re.match(found[0].text, "a-b-c")[1] == "a-b"  # type: ignore[index]
 
 
 def test_two_edits_are_joined_where_none_alone_is_enough() -> None:
-    case = PatternCase(
-        text=r"(\w+):(\d+)",
-        flags=0,
-        failing=(("fullmatch", ("a.b:1,5",)), ("fullmatch", ("a.b:1",)), ("fullmatch", ("a:1,5",))),
-        passing=(("fullmatch", ("a:1",)), ("fullmatch", ("a1",))),
-    )
+    asked = case(r"(\w+):(\d+)", ["a.b:1,5", "a.b:1", "a:1,5"], ["a:1", "a1"], "fullmatch")
 
     assert any(
         re.fullmatch(edit.text, "a.b:1,5") and edit.kind == "class"
-        for edit in fitting(case, [], 10.0)
+        for edit in fitting(asked, [], 10.0)
     )
 
 
 def test_two_members_are_added_to_one_class() -> None:
-    case = PatternCase(
-        text="[a-z]+",
-        flags=0,
-        failing=(("fullmatch", ("a/b:c",)),),
-        passing=(("fullmatch", ("a-b",)),),
-    )
+    found = fitting(case("[a-z]+", ["a/b:c"], ["a-b"], "fullmatch"), [], 10.0)
 
-    assert {edit.text for edit in fitting(case, [], 10.0)} & {"[a-z/:]+", "[a-z:/]+"}
+    assert {edit.text for edit in found} & {"[a-z/:]+", "[a-z:/]+"}
+
+
+def test_pattern_that_repeats_what_repeats_itself_is_not_made() -> None:
+    found = fitting(case(r"(a+)b", ["aab"]), [], 5.0)
+
+    assert not any("+)+" in edit.text or "+)*" in edit.text for edit in found)
 
 
 @pytest.mark.parametrize(
@@ -188,12 +191,6 @@ def test_result_of_each_method_is_a_plain_value(method: str, args: tuple[str | i
     assert made is not None
     json.dumps(made)
     assert made != (outcomes(re.compile("x"), [(method, args)]) or [None])[0]
-
-
-def test_pattern_that_repeats_what_repeats_itself_is_not_made() -> None:
-    case = PatternCase(text=r"(a+)b", flags=0, failing=(("match", ("aab",)),), passing=())
-
-    assert not any("+)+" in edit.text or "+)*" in edit.text for edit in fitting(case, [], 5.0))
 
 
 @pytest.mark.skipif(not hasattr(__import__("signal"), "setitimer"), reason="no such signal here")

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.fixing import TAKE_BACK, Level
+from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.fixes.candidate import CHANGE, EDIT, OTHER_CONSTANT, Candidate, patch_of
+from pytest_bayesloc.fixes.candidate import CHANGE, OTHER_CONSTANT, Candidate
 from pytest_bayesloc.fixes.check import Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import parse_definition
 from pytest_bayesloc.fixes.library import N_JUDGED, SLOW_S, Library, ToolRunner
 from pytest_bayesloc.fixes.project import Proposal, Task
 from pytest_bayesloc.fixes.search import ENOUGH, LEAST_GAIN, RIVAL, STORED, Objections, Search
 from tests.fakes.project import TextProject
+from tests.unit.fixes.candidates import candidate, tried
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,23 +54,28 @@ class Hinter(Thinker):
 
 
 def search(
-    tool: Thinker,
+    tool: Thinker | None = None,
     text: bytes = DEFINITION,
     deadline: float = 1_000,
     judge: Callable[[Task, str], bool] = lambda *_: True,
     note: Callable[[str], None] = lambda _: None,
+    checker: type[Checker] = Checker,
 ) -> Search:
     """A search with that tool alone, in which nothing can be run."""
-    made = replace(parse_definition(text, "slow.yaml"), propose=tool.propose)
-    checker = Checker(
+
+    def clock() -> float:
+        return tool.now if tool is not None else 0.0
+
+    made = [replace(parse_definition(text, "slow.yaml"), propose=tool.propose)] if tool else []
+    checks = checker(
         runner=None,  # type: ignore[arg-type]  # there is nothing to run
-        clock=lambda: tool.now,
+        clock=clock,
         deadline=deadline,
         failing=("t",),
         covering=lambda _: (),
     )
-    tools = ToolRunner(Library([made]), TextProject({}), judge, note, lambda: tool.now)
-    return Search(tools, checker, Objections(lambda _: ""))
+    tools = ToolRunner(Library(made), TextProject({}), judge, note, clock)
+    return Search(tools, checks, Objections(lambda _: ""))
 
 
 def tasks(n: int = 3) -> list[Task]:
@@ -125,78 +131,58 @@ def test_no_constant_is_tried_to_fit_a_value_that_is_stored(name: str) -> None:
     assert made == ([] if name == STORED else [name])
 
 
-class PassingChecker(Checker):
-    """Tests pass with any change."""
-
-    def attempt(self, candidate: Candidate) -> Checked:
-        return Checked(candidate=candidate, patch=patch_of(candidate), status=Status.UNSURE)
-
-    def confirm(self, done: Checked) -> Checked:
-        return replace(done, status=Status.VERIFIED, failing=self.failing)
+def passes(change: Candidate) -> Checked:
+    return tried(change, Status.UNSURE)
 
 
-def failed(candidate: Candidate, seconds: float, status: Status = Status.STILL_FAILS) -> Checked:
-    return Checked(
-        candidate=candidate, patch=patch_of(candidate), status=status, why="no", seconds=seconds
-    )
+def failed(change: Candidate, seconds: float, status: Status = Status.STILL_FAILS) -> Checked:
+    return tried(change, status, why="no", seconds=seconds)
 
 
-class FailingChecker(Checker):
-    """Tests fail with any change, and take a second."""
+def trying(answer: Callable[[Candidate], Checked] = passes) -> Search:
+    """A search in which ``answer`` says what comes of a change, and no tool knows one."""
 
-    def attempt(self, candidate: Candidate) -> Checked:
-        return failed(candidate, 1.0)
+    class Told(Checker):
+        def attempt(self, candidate: Candidate) -> Checked:
+            return answer(candidate)
 
+        def confirm(self, done: Checked) -> Checked:
+            return replace(done, status=Status.VERIFIED, failing=self.failing)
 
-def passing(checker_type: type[Checker] = PassingChecker) -> Search:
-    """A search in which all changes pass, or all fail, and no tool knows one."""
-    checker = checker_type(
-        runner=None,  # type: ignore[arg-type]  # nothing is run
-        clock=lambda: 0.0,
-        deadline=1.0,
-        failing=("t",),
-        covering=lambda _: (),
-    )
-    tools = ToolRunner(Library([]), TextProject({}), lambda *_: None, lambda _: None, lambda: 0.0)
-    return Search(tools, checker, Objections(lambda _: ""))
+    return search(deadline=1.0, checker=Told)
 
 
 def constant(name: str) -> Candidate:
-    return Candidate(
-        tools=(OTHER_CONSTANT,),
-        stage=EDIT,
-        level=Level.UNSAFE,
-        file="m.py",
-        before=f"{name} = 1\n",
-        after=f"{name} = 2\n",
-        message=name,
-    )
+    return candidate(f"{name} = 1\n", f"{name} = 2\n", tools=(OTHER_CONSTANT,), message=name)
+
+
+def edits(**chances: float) -> list[Candidate]:
+    return [replace(constant(name), chance=chance) for name, chance in chances.items()]
+
+
+def names(search: Search) -> list[str]:
+    return [checked.candidate.message for checked in search.verified]
 
 
 def test_edits_are_tried_while_a_second_gains_enough() -> None:
-    search = passing(FailingChecker)
-    chances = {"a": 0.8 * LEAST_GAIN, "b": 1.2 * LEAST_GAIN, "c": 1.1 * LEAST_GAIN, "d": 1.0}
+    search = trying(lambda change: failed(change, 1.0))
 
-    edits = [replace(constant(name), chance=chance) for name, chance in chances.items()]
-    search.run([], edits=edits)
+    search.run([], edits=edits(a=0.8 * LEAST_GAIN, b=1.2 * LEAST_GAIN, c=1.1 * LEAST_GAIN, d=1.0))
 
     assert [search.last and search.last.candidate.message, search.n_tried] == ["c", 3]
 
 
 def test_edits_that_are_not_run_are_neither_counted_nor_known_to_be_no_fix() -> None:
-    class Idle(Checker):
-        def attempt(self, candidate: Candidate) -> Checked:
-            return failed(candidate, 0.0, Status.UNSURE)
+    search = trying(lambda change: failed(change, 0.0, Status.UNSURE))
 
-    search = passing(Idle)
-    search.run([], edits=[replace(constant("a"), chance=1.0)])
+    search.run([], edits=edits(a=1.0))
 
     assert search.last is not None
     assert (search.n_tried, search.failed) == (0, [])
 
 
 def test_edits_that_do_not_parse_are_not_tried() -> None:
-    search = passing()
+    search = trying()
     search.run([], edits=[replace(constant("a"), after="a = \n"), constant("b")])
 
     assert search.attempts == {OTHER_CONSTANT: (1, 1)}
@@ -204,109 +190,90 @@ def test_edits_that_do_not_parse_are_not_tried() -> None:
 
 
 def test_first_edits_of_functions_are_tried_for_some_seconds_in_any_case() -> None:
-    class Slow(Checker):
-        def attempt(self, candidate: Candidate) -> Checked:
-            return failed(candidate, 4.0)
-
-    search = passing(Slow)
+    search = trying(lambda change: failed(change, 4.0))
     where = Location(file="m.py", start_line=1, end_line=1, qualname="f")
-    edits = [replace(constant(name), chance=LEAST_GAIN / 100, target=where) for name in "abcdef"]
-    search.run([], edits=edits)
+
+    unlikely = edits(**dict.fromkeys("abcdef", LEAST_GAIN / 100))
+    search.run([], edits=[replace(edit, target=where) for edit in unlikely])
 
     assert search.n_tried == 2
 
 
-class BreakingChecker(Checker):
-    """The first change takes long until it is seen to break a test; all others fail at once."""
+def test_long_check_of_one_edit_that_breaks_a_test_does_not_end_the_search() -> None:
+    def answer(change: Candidate) -> Checked:
+        is_long = change.message == "a"
+        return failed(change, 100.0, Status.BREAKS) if is_long else failed(change, 0.1)
 
-    def attempt(self, candidate: Candidate) -> Checked:
-        if candidate.message == "a":
-            return failed(candidate, 100.0, Status.BREAKS)
-        return failed(candidate, 0.1)
-
-
-def test_long_check_of_one_edit_does_not_end_the_search() -> None:
-    search = passing(BreakingChecker)
-    chances = {"a": 1.0, "b": LEAST_GAIN, "c": LEAST_GAIN}
-
-    edits = [replace(constant(name), chance=chance) for name, chance in chances.items()]
-    search.run([], edits=edits)
+    search = trying(answer)
+    search.run([], edits=edits(a=1.0, b=LEAST_GAIN, c=LEAST_GAIN))
 
     assert search.n_tried == 3
 
 
 def test_behind_a_repair_that_inspections_saw_only_its_rivals_are_tried() -> None:
-    search = passing()
+    search = trying()
 
     search.begin([constant("a")])
     search.run([], edits=[constant("b")], constants=[constant("c")])
 
-    assert [checked.candidate.message for checked in search.verified] == ["a", "b"]
+    assert names(search) == ["a", "b"]
 
 
 def test_edits_that_are_far_less_likely_than_one_that_passes_are_no_rivals() -> None:
-    chances = {"a": 1.0, "b": RIVAL, "c": RIVAL / 2}
-    edits = [replace(constant(name), chance=chance) for name, chance in chances.items()]
+    search = trying()
+    search.run([], edits=edits(a=1.0, b=RIVAL, c=RIVAL / 2))
 
-    search = passing()
-    search.run([], edits=edits)
-
-    assert [checked.candidate.message for checked in search.verified] == ["a", "b"]
+    assert names(search) == ["a", "b"]
 
 
 def test_some_constants_that_fit_are_met_before_one_is_believed() -> None:
-    search = passing()
+    search = trying()
     search.run([], constants=[constant(name) for name in "abcde"])
 
     assert len(search.verified) == ENOUGH
     assert all("pass with 2 other changes" in checked.shown_doubt for checked in search.verified)
 
 
-@pytest.mark.parametrize(("edits", "is_tried"), [("a", False), ("abcde", True)])
+@pytest.mark.parametrize(("others", "is_tried"), [("a", False), ("abcde", True)])
 def test_what_changed_is_taken_back_where_no_edit_is_clearly_meant(
-    edits: str, is_tried: bool
+    others: str, is_tried: bool
 ) -> None:
     then = replace(constant("then"), tools=(TAKE_BACK,), stage=CHANGE)
 
-    search = passing()
-    search.run([], edits=map(constant, edits), taken_back=[then])
+    search = trying()
+    search.run([], edits=map(constant, others), taken_back=[then])
 
     found = [checked for checked in search.verified if checked.candidate.stage == CHANGE]
     assert [checked.shown_doubt for checked in found] == ([""] if is_tried else [])
 
 
-class LiteralChecker(PassingChecker):
-    """Tests pass with changes that have a number in them alone."""
-
-    def attempt(self, candidate: Candidate) -> Checked:
-        is_plain = not any(character.isdigit() for character in candidate.after)
-        return failed(candidate, 0.1) if is_plain else super().attempt(candidate)
+CODE = "def f(a):\n    return {}\n"
 
 
-@pytest.mark.parametrize(
-    ("checker", "shown"), [(PassingChecker, "a"), (LiteralChecker, "a - 0")], ids=["plain", "not"]
-)
+def written(*texts: str) -> list[Candidate]:
+    """Changes of ``a - 1``."""
+    before = CODE.format("a - 1")
+    return [replace(constant("a"), before=before, after=CODE.format(text)) for text in texts]
+
+
+@pytest.mark.parametrize(("passing", "shown"), [("a", "a"), ("a - 0", "a - 0")])
 def test_change_is_shown_in_plainer_words_if_tests_agree_with_those(
-    checker: type[Checker], shown: str
+    passing: str, shown: str
 ) -> None:
-    search = passing(checker)
-    code = "def f(a):\n    return {}\n"
+    def answer(change: Candidate) -> Checked:
+        is_fine = change.after.endswith((f"return {passing}\n", "return a - 0\n"))
+        return passes(change) if is_fine else failed(change, 0.1)
 
-    whole = replace(constant("a"), before=code.format("a - 1"), after=code.format("a - 0"))
-    search.run([], edits=[whole])
+    search = trying(answer)
+    search.run([], edits=written("a - 0"))
 
-    assert [c.candidate.after for c in search.verified] == [code.format(shown)]
+    assert [c.candidate.after for c in search.verified] == [CODE.format(shown)]
 
 
 def test_two_changes_that_are_one_in_plainer_words_are_shown_once() -> None:
-    search = passing()
-    code = "def f(a):\n    return {}\n"
-    edits = [
-        replace(constant("a"), before=code.format("a - 1"), after=code.format(text))
-        for text in ("a - 0", "a", "a + 0")
-    ]
+    search = trying()
 
-    search.run([], edits=edits)
+    search.run([], edits=written("a - 0", "a", "a + 0"))
 
-    assert [c.candidate.after for c in search.verified] == [code.format("a")]
+    assert [c.candidate.after for c in search.verified] == [CODE.format("a")]
     assert search.verified[0].shown_doubt == ""

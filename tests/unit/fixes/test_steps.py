@@ -7,26 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.fixes.candidate import Candidate, changed_functions, patch_of
-from pytest_bayesloc.fixes.check import Checked, Status
 from pytest_bayesloc.fixes.search import changed_location, joined, merged, progress
+from tests.unit.fixes.candidates import candidate, tried
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 
 
 def change(old: str, new: str, text: str = TEXT, file: str = "a.py") -> Candidate:
-    return Candidate(
-        tools=(f"to-{new}",),
-        stage="edit",
-        level=Level.SAFE,
-        file=file,
-        before=text,
-        after=text.replace(old, new),
-        message=f"{old} to {new}",
-    )
+    return candidate(text, text.replace(old, new), tools=(f"to-{new}",), file=file)
 
 
 def test_a_step_on_a_step_is_a_change_of_the_file_as_it_is() -> None:
@@ -72,6 +63,14 @@ def outer(a, b=1):
     return inner
 
 
+def makes():
+    class Made:
+        def call(self):
+            return 7
+
+    return Made
+
+
 class A:
     @property
     def p(self):
@@ -89,7 +88,8 @@ class A:
         ("return x", "return a", ["outer.<locals>.inner"], ["outer"]),
         ("return x", "return a\n\n    inner(b)", ["outer"], ["outer"]),
         ("return inner", "return inner\n    pass", ["outer"], ["outer"]),
-        ("return ", "yield ", ["outer", "A.p", "A.q"], ["outer", "A.p", "A.q"]),
+        ("return 7", "return 8", ["makes.<locals>.Made.call"], ["makes"]),
+        ("return ", "yield ", ["outer", "makes", "A.p", "A.q"], ["outer", "makes", "A.p", "A.q"]),
         ("inner(x)", "inner(x, y)", ["outer"], ["outer"]),
         ("b=1", "b=2", [], []),
         ("import os", "import sys", [], []),
@@ -106,6 +106,24 @@ def test_functions_that_changed_are_found_by_the_lines_that_differ(
     for is_innermost, expected in ((True, inner), (False, outer)):
         found = changed_functions(source, after, innermost=is_innermost)
         assert [where.qualname for where in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        ("return 2", "return 3", {"A.q"}),
+        ("return ", "yield ", {"outer", "makes", "A.p", "A.q"}),
+        ("b=1", "b=2", {"<module>"}),
+    ],
+    ids=["one function", "several", "a signature"],
+)
+def test_patch_is_of_functions_or_of_the_module_in_a_new_process(
+    old: str, new: str, names: set[str]
+) -> None:
+    patch = patch_of(change(old, new, NESTED))
+
+    assert {where.qualname for where in (patch.target, *patch.others)} == names
+    assert patch.fresh is (names == {"<module>"})
 
 
 def test_a_step_on_a_step_is_looked_at_without_parsing_its_file(
@@ -163,15 +181,12 @@ def test_changes_of_other_lines_are_merged_and_of_the_same_line_are_not() -> Non
 def test_an_error_further_on_is_progress(
     error: str, line: int, strictly: bool, expected: int
 ) -> None:
-    candidate = change("1", "10")
     before, still = (
         TestRun(verdict=Verdict.FAIL, error=said, frames=(("/p/test_a.py", n), ("/p/a.py", 9)))
         for said, n in (("NameError: a", 3), (error, line))
     )
-    checked = Checked(
-        candidate=candidate,
-        patch=patch_of(candidate),
-        status=Status.STILL_FAILS,
+    checked = tried(
+        change("1", "10"),
         failing=("test_a.py::other",),
         test="test_a.py::test",
         before=before,

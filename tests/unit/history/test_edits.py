@@ -34,10 +34,6 @@ def test_edit_names_the_functions_and_holds_the_diff() -> None:
     assert not edit.in_tests
 
 
-def test_layout_and_comments_are_no_edit() -> None:
-    assert edit_of(changes(f"# new\n\n{CODE}")).functions == ()
-
-
 def test_state_of_code_is_that_of_its_text_wherever_it_stands() -> None:
     here, there = SourceMap(CODE, "m.py"), SourceMap(f"# moved\n{CODE}", "lib/m.py")
     other = SourceMap(CODE.replace("/", "*"), "m.py")

@@ -2,16 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.history.changes import Changes, changes_since
 from pytest_bayesloc.history.mistakes import is_renaming
-from tests.unit.history.test_edits import CODE
-
-
-def changes(now: str, before: str = CODE) -> Changes:
-    maps = {"m.py": SourceMap(now, "m.py")}
-    (found,) = changes_since([{"m.py": before}], lambda _: now, maps.get)
-    return found
+from tests.unit.history.test_edits import CODE, changes
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.rerun.child import NAME, Probe
 from pytest_bayesloc.rerun.swap import compile_patched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
+    from pytest_bayesloc.domain.location import Location
 
 
 @pytest.fixture
@@ -23,6 +25,18 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> Probe:
     probe = Probe(lambda: None)
     monkeypatch.setattr(builtins, NAME, probe, raising=False)
     return probe
+
+
+def spectrum_of(failing: Sequence[str], passing: Sequence[str], *places: Location) -> Spectrum:
+    """Tests that all execute the first line of each of the places."""
+    of_failing = (1 << len(failing)) - 1
+    of_all = (1 << len(failing) + len(passing)) - 1
+    return Spectrum(
+        tests=(*failing, *passing),
+        failing=of_failing,
+        passing=of_all - of_failing,
+        lines={where: {where.start_line: of_all} for where in places},
+    )
 
 
 def run(patch: InspectionPatch) -> dict[str, Any]:

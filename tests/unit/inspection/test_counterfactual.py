@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Outcome
 from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.history.changes import Changes, DataChange, FileChange
 from pytest_bayesloc.history.git import Commit, GitHistory
 from pytest_bayesloc.inspection.narrowing import MAX_FAILING, MAX_RERUNS
@@ -22,6 +23,7 @@ from pytest_bayesloc.ranking.belief import MODELS
 from tests.fakes.case import case_of
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
+from tests.unit.inspection.conftest import spectrum_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,8 +58,7 @@ def case(
     total = sum(range(1, len(chosen) + 1))
     prior = {places[name]: (len(chosen) - n) / total for n, name in enumerate(chosen)}
     failing = tuple(f"f{n}" for n in range(n_failing))
-    spectrum = Spectrum(tests=failing, failing=(1 << n_failing) - 1, passing=0, lines={})
-    case = case_of(spectrum, prior, changes=since(changes))
+    case = case_of(spectrum_of(failing, ()), prior, changes=since(changes))
     case.errors = dict.fromkeys(failing, error)
     return case
 
@@ -143,10 +144,11 @@ def test_single_change_that_repairs_ends_the_search() -> None:
     assert "-    return 1\n+    return 0" in done.findings[1].diff
 
 
-def test_likeliest_change_is_taken_back_first() -> None:
+def test_likeliest_change_is_taken_back_first_and_none_is_named_if_all_repair_nothing() -> None:
     done = opened(case([change("m.py", "abc")], known="cab"), lambda _: False)
 
-    assert done.tried[:3] == ["c", "a", "b"]
+    assert done.tried == ["c", "a", "b", "abc"]
+    assert done.found == [("c", NOTHING), ("a", NOTHING), ("b", NOTHING)]
 
 
 def test_changes_that_only_repair_together_are_all_named() -> None:
@@ -178,13 +180,6 @@ def test_other_files_travel_as_companions_and_other_functions_as_others() -> Non
     assert [where.qualname for where in together.others] == ["b"]
     assert [part.target.file for part in together.companions] == ["n.py"]
     assert together.patched == text("ab", 0)
-
-
-def test_nothing_is_named_if_the_tests_fail_without_any_change() -> None:
-    done = opened(case([change("m.py", "ab")]), lambda _: False)
-
-    assert done.tried == ["a", "b", "ab"]
-    assert done.found == [("a", NOTHING), ("b", NOTHING)]
 
 
 def test_lone_change_that_repairs_nothing_is_tried_once_more_by_an_import() -> None:
@@ -241,17 +236,15 @@ def test_change_of_a_default_is_taken_back_by_an_import() -> None:
     assert done.patches[0].fresh
 
 
-def test_tests_that_fail_in_another_way_say_nothing_of_the_change() -> None:
-    otherwise = replace(FAILED, error="NameError: what it called is new")
-
-    done = opened(case([change("m.py", "a")]), lambda _: False, otherwise=otherwise)
-
-    assert done.found == [("a", InspectionOutcome.INCONCLUSIVE)]
-
-
-def test_tests_that_did_not_end_say_nothing() -> None:
-    otherwise = replace(FAILED, verdict=Verdict.TIMEOUT)
-
+@pytest.mark.parametrize(
+    "otherwise",
+    [
+        replace(FAILED, error="NameError: what it called is new"),
+        replace(FAILED, verdict=Verdict.TIMEOUT),
+    ],
+    ids=["fail in another way", "do not end"],
+)
+def test_change_is_not_judged_by_tests_that(otherwise: TestRun) -> None:
     done = opened(case([change("m.py", "a")]), lambda _: False, otherwise=otherwise)
 
     assert done.found == [("a", InspectionOutcome.INCONCLUSIVE)]
@@ -326,11 +319,12 @@ def test_number_of_re_runs_is_bounded() -> None:
     assert {name for name, outcome in done.found if outcome is REPAIRS} >= needed
 
 
-def test_nothing_is_done_if_nothing_is_known_to_have_changed() -> None:
+@pytest.mark.parametrize("history", [None, Past({"c": Changes(commit="c")})], ids=["now", "then"])
+def test_nothing_is_done_where_nothing_is_known_to_differ(history: Past | None) -> None:
     work = case([change("m.py", "a")])
     work.changes = Changes()
 
-    assert opened(work, lambda _: True).tried == []
+    assert opened(work, lambda _: True, history=history).tried == []
 
 
 def test_text_that_can_not_be_made_is_passed_over() -> None:
@@ -384,13 +378,6 @@ def test_older_code_is_left_alone_where_a_green_run_is_known() -> None:
     opened(nothing_changed, lambda _: False, history=past)
 
     assert past.asked == []
-
-
-def test_state_in_which_nothing_differs_is_not_tried() -> None:
-    work = case([change("m.py", "a")])
-    work.changes = Changes()
-
-    assert opened(work, lambda _: True, history=Past({"c": Changes(commit="c")})).tried == []
 
 
 def test_looking_back_leaves_most_of_the_time_to_the_rest() -> None:

@@ -74,13 +74,8 @@ def test_change_that_repairs_more_tests_is_preferred() -> None:
     assert [(share.items, len(share.tests)) for share in found] == [(("b",), 2)]
 
 
-def test_search_that_is_cut_tells_what_is_left() -> None:
-    world = World({"1": "ab"}, at_most=2)
-
-    assert world.shares(MANY) == [("abcde", "1", False)]
-
-
-def test_nothing_is_tried_without_time() -> None:
-    world = World({"1": "a"}, at_most=0)
-
-    assert world.shares(MANY) == [(MANY, "1", False)]
+@pytest.mark.parametrize(
+    ("needs", "at_most", "left"), [("ab", 2, "abcde"), ("a", 0, MANY)], ids=["cut", "no time"]
+)
+def test_search_that_is_cut_tells_what_is_left(needs: str, at_most: int, left: str) -> None:
+    assert World({"1": needs}, at_most).shares(MANY) == [(left, "1", False)]

@@ -9,13 +9,13 @@ import pytest
 from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import case_of, frame_in
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FakeRunner, as_port
+from tests.unit.inspection.conftest import spectrum_of
 
 if TYPE_CHECKING:
     from pytest_bayesloc.ranking.case import Case
@@ -42,12 +42,7 @@ def flow(node_id: str, owner: str, *, error: str = "ValueError") -> ValueFlow:
 
 def case(*failing: str) -> Case:
     tests = failing or ("t::a",)
-    spectrum = Spectrum(
-        tests=tests,
-        failing=(1 << len(tests)) - 1,
-        passing=0,
-        lines={PLACES["pay"]: {2: (1 << len(tests)) - 1}},
-    )
+    spectrum = spectrum_of(tests, (), PLACES["pay"])
     evidence = weigh(MODEL, StaticOutcome.RAISE_FRAME, PLACES["pay"], source="traceback")
     prior = {PLACES["pay"]: 0.8, PLACES["test_a"]: 0.2}
     made = case_of(spectrum, prior, evidence=(evidence,))

@@ -40,7 +40,6 @@ def f(x, y=1, *rest, key=None):
     return z
 '''
 HEAD = '    """Doc."""\n'
-RETURN = "    return z\n"
 
 
 def found(text: str, original: str = ORIGINAL, around: str = "", name: str = "f") -> list[Addition]:
@@ -219,6 +218,7 @@ REFUSED = [
     ("assert x.os.getpid()", "looks at `os`"),
     ("assert o.getcwd()", "uses `os.getcwd`"),
     ("assert run(x)", "uses `subprocess.run`"),
+    ("assert raise_signal(2)", "uses `signal.raise_signal`"),  # of a star import
     ("assert time.time()", "uses `time.time`"),
     ("assert collections._sys.modules", "uses `collections._sys.modules`"),
     ("assert enum.bltns.exec('x')", "looks at `exec`"),
@@ -236,12 +236,6 @@ REFUSED = [
 @pytest.mark.parametrize(("lines", "why"), REFUSED)
 def test_addition_that_does_more_is_refused_with_the_reason(lines: str, why: str) -> None:
     assert refusal(with_entry(lines), around=IMPORTS) == f"it {why}"
-
-
-def test_names_of_a_star_import_are_those_of_its_module() -> None:
-    assert refusal(with_entry("assert raise_signal(2)"), around=IMPORTS) == (
-        "it uses `signal.raise_signal`"
-    )
 
 
 @pytest.mark.parametrize(
@@ -359,7 +353,6 @@ def admits(lines: str, body: str, header: str = "def f(x):", around: str = "") -
         ("self.it = itertools.chain(x)\nreturn 3", "assert list(self.it)"),
         ("self.it = chain(x)\nreturn 3", "assert list(self.it)"),
         ("q = next(x)\nreturn x", "assert list(x)"),
-        ("return (i for i in x)", "r = (i for i in x)\nassert list(r)\nreturn r"),
     ],
 )
 def test_what_gives_its_items_once_is_not_looked_at(body: str, lines: str) -> None:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome, Outcome
+from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.llm import Generated
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.belief import MODELS
@@ -21,6 +20,7 @@ from tests.fakes.advisor import FakeGuide
 from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, FakeRunner
 from tests.fakes.runner import as_port as runner_port
+from tests.unit.inspection.conftest import spectrum_of
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.inspection import Finding
@@ -49,21 +49,15 @@ class Scene:
 
     def __post_init__(self) -> None:
         n = len(self.suspects)
-        spectrum = Spectrum(
-            tests=(NODE,),
-            failing=1,
-            passing=0,
-            lines={where: {where.start_line: 1} for where in self.suspects},
-        )
         prior = {where: (n - i) / 10 for i, where in enumerate(self.suspects)}
-        self.case = case_of(spectrum, prior)
+        self.case = case_of(spectrum_of((NODE,), (), *self.suspects), prior)
         self.case.belief = MODELS["independent"](prior)
         self.budget = Budget(runner_port(self.runner), lambda: 0.0, 100.0, self.case)
         self.kind = Generated(self.guide)
 
-    def found(self, *, wait_s: float = 1.0) -> list[Finding]:
+    def found(self) -> list[Finding]:
         self.kind.prepare(self.case, self.budget)
-        return list(self.kind.harvest(self.case, self.budget, wait_s=wait_s))
+        return list(self.kind.harvest(self.case, self.budget, wait_s=1.0))
 
 
 def test_likeliest_functions_are_asked_about_and_nothing_else() -> None:
@@ -97,22 +91,13 @@ def test_assertion_that_fails_is_told_with_what_the_advisor_makes_of_it() -> Non
     assert scene.case.guide == "fake"
 
 
-@pytest.mark.parametrize(
-    ("decision", "outcome"),
-    [
-        (Decision.CONFIRMED_BUGGY, InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS),
-        (Decision.CONFIRMED_NOT_BUGGY, InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT),
-        (Decision.NEUTRAL, InspectionOutcome.COLLATERAL_FAILURE),
-    ],
-)
-def test_without_a_broken_assertion_the_decision_names_the_outcome(
-    decision: Decision, outcome: Outcome
-) -> None:
-    scene = Scene(guide=FakeGuide(source=SOURCE, reflection=(decision, "")), suspects=(ADD,))
+def test_without_a_broken_assertion_the_decision_names_the_outcome() -> None:
+    reflection = (Decision.CONFIRMED_NOT_BUGGY, "")
+    scene = Scene(guide=FakeGuide(source=SOURCE, reflection=reflection), suspects=(ADD,))
 
     (finding,) = scene.found()
 
-    assert finding.evidence.outcome is outcome
+    assert finding.evidence.outcome is InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT
     assert finding.evidence.log_ratio == pytest.approx(0.0)  # nothing is known of this advisor
 
 
@@ -136,10 +121,3 @@ def test_advisor_that_says_nothing_is_no_evidence() -> None:
 
     assert scene.found() == []
     assert scene.case.judged == {}
-
-
-def test_nobody_waits_for_an_answer_between_inspections() -> None:
-    scene = Scene(guide=FakeGuide(source=SOURCE, is_silent=True), suspects=(ADD,))
-
-    assert scene.found(wait_s=0.0) == []
-    assert scene.runner.asked == []

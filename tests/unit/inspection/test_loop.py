@@ -10,15 +10,15 @@ from pytest_bayesloc.domain.errors import ExecutionError, PatchError
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome, Outcome, StaticOutcome
 from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Rerun, Verdict
 from pytest_bayesloc.domain.recording import Call, Recording
-from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.loop import N_MOST, InspectionLoop
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.mutants import Mutants
-from pytest_bayesloc.inspection.strategy import Limits
+from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
 from pytest_bayesloc.ranking.likelihoods import likelihood, weigh
 from tests.fakes.case import case_of, location
 from tests.fakes.clock import Clock
 from tests.fakes.runner import FAILED, PASSED, FakePool, FakeRunner
+from tests.unit.inspection.conftest import spectrum_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,12 +41,7 @@ def case(
     evidence: tuple[Evidence, ...] = (),
 ) -> Case:
     """Two failing and two passing tests that execute a, b and c."""
-    spectrum = Spectrum(
-        tests=("f0", "f1", "p0", "p1"),
-        failing=0b0011,
-        passing=0b1100,
-        lines={where: {1: 0b1111} for where in (A, B, C)},
-    )
+    spectrum = spectrum_of(("f0", "f1"), ("p0", "p1"), A, B, C)
     return case_of(spectrum, prior or {A: 0.5, B: 0.3, C: 0.2}, model=model, evidence=evidence)
 
 
@@ -57,23 +52,30 @@ def propose(target: Location, invariants: Sequence[Invariant]) -> Sequence[Inspe
     ]
 
 
+def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
+    yield InspectionPatch(target=target, kind="mutants", original="old\n", patched="new\n")
+
+
+ASSERTIONS, MUTANTS = Assertions(propose), Mutants(edits)
+
+
 def run(
     runner: FakeRunner,
     started: Case,
     limits: Limits = LIMITS,
-    *,
+    *kinds: InspectionStrategy,
     clock: Clock | None = None,
-    proposals: object = propose,
+    share: float = 1.0,
 ) -> Case:
     loop = InspectionLoop(
-        FakePool(runner),
-        [Assertions(proposals)],  # type: ignore[arg-type]
-        limits,
-        clock or Clock(),
-        lambda *_: None,
+        FakePool(runner), kinds or [ASSERTIONS], limits, clock or Clock(), lambda *_: None
     )
-    loop.run(started)
+    loop.run(started, share=share)
     return started
+
+
+def made(done: Case) -> list[tuple[str, str]]:
+    return [(i.target.qualname, i.evidence.source) for i in done.inspections]
 
 
 def violates(*names: str, in_passing: bool = False) -> FakeRunner:
@@ -129,65 +131,38 @@ def test_passing_tests_are_run_under_a_patch_only_if_it_made_a_difference() -> N
     ]
 
 
-def test_loop_ends_at_the_threshold() -> None:
-    done = run(violates("a"), case({A: 0.85, B: 0.1, C: 0.05}, model="independent"))
+def test_edits_of_a_decided_answer_are_tried_before_the_loop_ends() -> None:
+    started = case({A: 0.85, B: 0.1, C: 0.05}, model="independent")
 
-    assert len(done.inspections) == 1
+    done = run(violates("a"), started, LIMITS, ASSERTIONS, MUTANTS)
+
+    assert made(done) == [("a", "k"), ("a", "mutants")]
     assert done.stop.startswith("m.py:1 a reached the threshold of 0.9")
 
 
-def test_edits_of_a_decided_answer_are_tried_before_the_loop_ends() -> None:
-    def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
-        yield InspectionPatch(target=target, kind="mutant", original="old\n", patched="new\n")
-
-    started = case({A: 0.85, B: 0.1, C: 0.05}, model="independent")
-    kinds = [Assertions(propose), Mutants(edits)]
-    InspectionLoop(FakePool(violates("a")), kinds, LIMITS, Clock(), lambda *_: None).run(started)
-
-    made = [(i.target.qualname, i.evidence.source) for i in started.inspections]
-    assert made == [("a", "k"), ("a", "mutants")]
-    assert started.stop.startswith("m.py:1 a reached the threshold of 0.9")
-
-
 def test_an_unlikely_location_is_inspected_where_a_repair_there_would_tell_more() -> None:
-    def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
-        yield InspectionPatch(target=target, kind="mutants", original="old\n", patched="new\n")
-
     faulty, clean = likelihood("single-fault", InspectionOutcome.EDIT_REPAIRS)
     started = case({A: 0.9, B: 0.1}, model="single-fault")
     assert 0.1 * faulty / clean < 0.9
 
-    InspectionLoop(FakePool(violates()), [Mutants(edits)], LIMITS, Clock(), lambda *_: None).run(
-        started
-    )
-
-    assert [i.target for i in started.inspections] == [A, B]
+    assert made(run(violates(), started, LIMITS, MUTANTS)) == [("a", "mutants"), ("b", "mutants")]
 
 
 def test_what_can_not_change_the_first_place_is_not_inspected() -> None:
-    def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
-        yield InspectionPatch(target=target, kind="mutants", original="old\n", patched="new\n")
-
     started = case({A: 0.899, B: 0.1, C: 0.001}, model="single-fault")
-    kinds = [Assertions(propose), Mutants(edits)]
 
-    InspectionLoop(FakePool(violates()), kinds, LIMITS, Clock(), lambda *_: None).run(started)
+    done = run(violates(), started, LIMITS, ASSERTIONS, MUTANTS)
 
-    made = [(i.target, i.evidence.source) for i in started.inspections]
-    assert made == [(A, "k"), (A, "mutants"), (B, "mutants")]
+    assert made(done) == [("a", "k"), ("a", "mutants"), ("b", "mutants")]
 
 
 def test_number_of_suspects_that_are_inspected_is_bounded() -> None:
-    def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
-        yield InspectionPatch(target=target, kind="mutants", original="old\n", patched="new\n")
-
     many = [location(f"f{n:02}") for n in range(N_MOST + 5)]
     started = case(dict.fromkeys(many, 1 / len(many)), model="single-fault")
-    pool = FakePool(violates())
 
-    InspectionLoop(pool, [Mutants(edits)], LIMITS, Clock(), lambda *_: None).run(started)
+    done = run(violates(), started, LIMITS, MUTANTS)
 
-    assert [i.target for i in started.inspections] == many[:N_MOST]
+    assert [i.target for i in done.inspections] == many[:N_MOST]
 
 
 def test_decided_case_is_only_checked_for_failing_again() -> None:
@@ -239,39 +214,35 @@ def test_test_that_passes_only_the_second_time_is_flaky_too() -> None:
     assert done.flaky == ("f1",)
 
 
-def test_re_run_that_was_made_before_counts_as_the_first_one() -> None:
+def test_re_run_that_was_made_before_counts_as_the_first_one_and_flaky_tests_end_the_loop() -> None:
     runner, known = FakeRunner(answer=lambda *_: FAILED), case()
     known.again = Rerun(tests=dict.fromkeys(known.failing, PASSED), seconds=0.1)
 
     done = run(runner, known)
 
     assert done.flaky == ("f0", "f1")
+    assert done.inspections == []
+    assert done.stop.startswith("both failing tests passed when run again")
     assert [tests for _, tests in runner.asked] == [("f0", "f1"), ("f0",), ("f1",)]
 
 
-def test_nothing_is_inspected_if_all_tests_are_flaky() -> None:
-    done = run(FakeRunner(answer=lambda *_: PASSED), case())
-
-    assert done.inspections == []
-    assert done.stop.startswith("both failing tests passed when run again")
+def late(patch: InspectionPatch | None, node_id: str) -> TestRun:
+    is_late = replace(FAILED, verdict=Verdict.TIMEOUT, violations=(0,))
+    return FAILED if patch is None else is_late
 
 
-def test_re_run_that_did_not_end_is_no_evidence() -> None:
-    def answer(patch: InspectionPatch | None, node_id: str) -> TestRun:
-        late = replace(FAILED, verdict=Verdict.TIMEOUT, violations=(0,))
-        return FAILED if patch is None else late
-
-    done = run(FakeRunner(answer=answer), case())
-
-    assert {outcome for _, outcome in outcomes(done)} == {InspectionOutcome.INCONCLUSIVE}
-    assert done.belief.p(A) == pytest.approx(0.5)
-
-
-def test_patch_that_was_not_in_place_is_no_evidence() -> None:
-    runner = FakeRunner(answer=lambda *_: replace(FAILED, covered=False), n_swapped=0)
-
+@pytest.mark.parametrize(
+    "runner",
+    [
+        FakeRunner(answer=late),
+        FakeRunner(answer=lambda *_: replace(FAILED, covered=False), n_swapped=0),
+    ],
+    ids=["does not end", "has no patch in place"],
+)
+def test_re_run_is_no_evidence_that(runner: FakeRunner) -> None:
     done = run(runner, case())
 
+    assert {outcome for _, outcome in outcomes(done)} == {InspectionOutcome.INCONCLUSIVE}
     assert done.belief.p(A) == pytest.approx(0.5)
 
 
@@ -281,7 +252,7 @@ def test_target_that_can_not_be_patched_is_passed_over() -> None:
             raise PatchError("no", slug="bad-patch")
         return propose(target, invariants)
 
-    done = run(violates(), case(), proposals=refuses)
+    done = run(violates(), case(), LIMITS, Assertions(refuses))
 
     assert [name for name, _ in outcomes(done)] == ["b", "c"]
 
@@ -313,14 +284,11 @@ def test_log_has_the_heartbeat_of_each_failing_test() -> None:
 
 
 def test_a_case_gets_its_share_of_the_budget() -> None:
-    runner = violates()
-    work, limits = case(), replace(LIMITS, budget_s=30.0)
+    runner, limits = violates(), replace(LIMITS, budget_s=30.0)
 
-    kinds = [Assertions(propose)]
-    loop = InspectionLoop(FakePool(runner), kinds, limits, Clock(step=1.0), lambda *_: None)
-    loop.run(work, share=0.2)
+    done = run(runner, case(), limits, clock=Clock(step=1.0), share=0.2)
 
-    assert work.stop == "its share of the budget of 30 s is spent"
+    assert done.stop == "its share of the budget of 30 s is spent"
     assert max(runner.limits) <= 6.0
 
 
@@ -334,8 +302,8 @@ def test_what_the_traceback_says_of_a_raise_is_not_asked_again() -> None:
         asked.append((target, [i.words for i in invariants]))
         return ()
 
-    run(runner, work, proposals=note)
-    run(runner, case(), proposals=note)
+    run(runner, work, LIMITS, Assertions(note))
+    run(runner, case(), LIMITS, Assertions(note))
 
     of_a = [words for target, words in asked if target == A]
     assert of_a == [[], ["it raises nothing"]]

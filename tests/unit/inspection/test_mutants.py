@@ -21,8 +21,6 @@ from pytest_bayesloc.inspection.strategies.mutants import (
     MIN_CONCLUSIVE,
     N_LIKELIEST,
     Mutants,
-    others,
-    who_passes,
 )
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.evidence.guards import Guard
@@ -30,7 +28,7 @@ from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.inspection import Finding, TestRun
     from pytest_bayesloc.ranking.case import Case
@@ -125,6 +123,26 @@ def case() -> Case:
     return case
 
 
+def inspect(
+    runner: FakeRunner,
+    offered: Iterable[InspectionPatch],
+    of: Case | None = None,
+    *,
+    ends: float = 60.0,
+    usual_s: float = 0.0,
+) -> Sequence[Finding]:
+    """What comes of trying the mutants ``offered``."""
+
+    def offer(target: Location, scores: Mapping[int, float]) -> Iterator[InspectionPatch]:
+        assert (target, set(scores)) == (TARGET, {1, 2})
+        yield from offered
+
+    of = of or case()
+    budget = Budget(as_port(runner), lambda: 0.0, ends, of)
+    budget.usual_s = usual_s
+    return Mutants(offer).inspect(of, TARGET, budget)
+
+
 def inspected(
     going: Going, *mutants: InspectionPatch, n_swapped: int = 1
 ) -> tuple[Finding, FakeRunner]:
@@ -132,13 +150,8 @@ def inspected(
         usual = replace(FAILED, error="E") if node_id.startswith("f") else PASSED
         return going.get(patch.words if patch is not None else "", {}).get(node_id, usual)
 
-    def offered(target: Location, scores: Mapping[int, float]) -> Iterator[InspectionPatch]:
-        assert (target, set(scores)) == (TARGET, {1, 2})
-        yield from mutants
-
     runner = FakeRunner(answer=answer, n_swapped=n_swapped)
-    budget = Budget(as_port(runner), lambda: 0.0, 60.0, case())
-    (finding,) = Mutants(offered).inspect(case(), TARGET, budget)
+    (finding,) = inspect(runner, mutants)
     return finding, runner
 
 
@@ -166,10 +179,8 @@ def test_mutant_that_drops_the_check_the_tests_fail_at_is_not_tried() -> None:
     ]
     refused = case()
     refused.guard = Guard(function=TARGET, condition="x < 2", owner=CALLER, line=3, value="`x`")
-    runner = FakeRunner(answer=lambda *_: PASSED)
-    budget = Budget(as_port(runner), lambda: 0.0, 60.0, refused)
 
-    (finding,) = Mutants(lambda *_: iter(offered)).inspect(refused, TARGET, budget)
+    (finding,) = inspect(FakeRunner(answer=lambda *_: PASSED), offered, refused)
 
     assert [trial.words for trial in finding.trials] == ["m2"]
 
@@ -196,9 +207,8 @@ def test_mutant_under_which_no_test_gets_to_a_line_is_doubted() -> None:
     passed = {"p0": [Sample(location=TARGET, point=(n, n), then=0, values={}) for n in (2, 4)]}
     runner = FakeRunner(answer=lambda *_: PASSED, sampled=passed | {"p1": []})
     runner.under_patch = lambda _: passed["p0"][:1]
-    budget = Budget(as_port(runner), lambda: 0.0, 60.0, case())
 
-    (finding,) = Mutants(lambda *_: iter([turned])).inspect(case(), TARGET, budget)
+    (finding,) = inspect(runner, [turned])
 
     assert finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS
     assert finding.doubt == "no test gets to line 4 any more"
@@ -217,13 +227,6 @@ def test_first_failing_test_is_tried_then_the_others_then_passing_ones_of_the_li
     effects = [trial.effect for trial in finding.trials]
     assert effects == [Effect.SAME_ERROR, Effect.REPAIRS_SOME, Effect.REPAIRS]
     assert [trial.n_passed for trial in finding.trials] == [0, 1, 3]
-
-
-def test_reason_says_how_many_failing_tests_were_run_and_whether_others_were() -> None:
-    assert who_passes(case(), {"f0", "f1", "p0"}) == "the failing tests pass"
-    assert who_passes(case(), {"f1"}) == "1 of 2 failing tests passes"
-    assert others(case(), {"f1", "p0"}) == ", and nothing else breaks"
-    assert others(case(), {"f0", "f1"}) == ""
 
 
 def test_mutant_that_breaks_what_passed_does_not_repair() -> None:
@@ -254,9 +257,8 @@ def test_tests_behind_one_that_does_not_end_are_run_as_well() -> None:
         return replace(PASSED, verdict=Verdict.TIMEOUT) if node_id == "p0" else PASSED
 
     runner = FakeRunner(answer=answer)
-    budget = Budget(as_port(runner), lambda: 0.0, 60.0, case())
 
-    (finding,) = Mutants(lambda *_: iter([mutant(1, line=2)])).inspect(case(), TARGET, budget)
+    (finding,) = inspect(runner, [mutant(1, line=2)])
 
     assert [names for _, names in runner.asked] == [("f0",), ("f1",), ("p0", "p1"), ("p1",)]
     assert finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS
@@ -269,9 +271,8 @@ def test_slow_passing_tests_get_the_time_that_they_take_as_they_are() -> None:
         return replace(PASSED, verdict=Verdict.TIMEOUT) if slow else PASSED
 
     runner = FakeRunner(answer=answer, seconds=SLEEP_S)
-    budget = Budget(as_port(runner), lambda: 0.0, 60.0, case())
 
-    (finding,) = Mutants(lambda *_: iter([mutant(1)])).inspect(case(), TARGET, budget)
+    (finding,) = inspect(runner, [mutant(1)])
 
     assert finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS
 
@@ -284,16 +285,11 @@ def test_mutant_under_which_no_passing_test_ends_says_nothing() -> None:
     assert finding.evidence.outcome is InspectionOutcome.INCONCLUSIVE
 
 
-def test_mutants_that_only_change_the_error_turn_nothing_green() -> None:
+def test_mutants_that_only_change_the_error_turn_nothing_green_and_are_told_apart() -> None:
     finding, _ = inspected(OTHERWISE, *ALL)
 
     assert finding.evidence.outcome is InspectionOutcome.NO_EDIT_REPAIRS
     assert finding.evidence.why == "none of 5 small edits makes the failing tests pass"
-
-
-def test_another_error_is_told_from_the_same() -> None:
-    finding, _ = inspected(OTHERWISE, *ALL)
-
     effects = [trial.effect for trial in finding.trials[:2]]
     assert effects == [Effect.OTHER_ERROR, Effect.SAME_ERROR]
 
@@ -352,28 +348,22 @@ def test_number_of_mutants_is_bounded_by_those_that_ran() -> None:
 def test_likeliest_targets_get_most_mutants(n_likelier: int, n_tried: int) -> None:
     likelier = {replace(CALLER, file=f"n{n}.py"): 2.0 for n in range(n_likelier)}
     one = case_of(case().spectrum, {**likelier, TARGET: 1.0})
-    budget = Budget(as_port(FakeRunner()), lambda: 0.0, 60.0, one)
 
-    [finding] = Mutants(lambda *_: map(mutant, range(100))).inspect(one, TARGET, budget)
+    (finding,) = inspect(FakeRunner(), map(mutant, range(100)), one)
 
     assert len(finding.trials) == n_tried
 
 
 def test_nothing_is_found_without_mutants_or_time() -> None:
     runner = FakeRunner()
-    none = Budget(as_port(runner), lambda: 0.0, 60.0, case())
-    late = Budget(as_port(runner), lambda: 0.0, 0.0, case())
 
-    assert Mutants(lambda *_: iter(())).inspect(case(), TARGET, none) == ()
-    assert Mutants(lambda *_: iter(ALL)).inspect(case(), TARGET, late) == ()
+    assert inspect(runner, ()) == inspect(runner, ALL, ends=0.0) == ()
     assert runner.asked == []
 
 
 def test_mutant_gets_a_little_more_time_than_the_tests_take() -> None:
     runner = FakeRunner()
-    budget = Budget(as_port(runner), lambda: 0.0, 600.0, case())
-    budget.usual_s = 0.2
 
-    Mutants(lambda *_: iter(ALL)).inspect(case(), TARGET, budget)
+    inspect(runner, ALL, ends=600.0, usual_s=0.2)
 
     assert max(runner.limits) == pytest.approx(2.5)

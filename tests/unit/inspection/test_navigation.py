@@ -9,7 +9,6 @@ import pytest
 from pytest_bayesloc.domain.evidence import InspectionOutcome, Judgement
 from pytest_bayesloc.domain.ports import ProposedCode, Turn
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.llm import (
     FIXES,
     MAX_SAMPLES,
@@ -24,6 +23,7 @@ from tests.fakes.advisor import FakeGuide
 from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, PASSED, FakeRunner
 from tests.fakes.runner import as_port as runner_port
+from tests.unit.inspection.conftest import spectrum_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,15 +53,8 @@ class Fixes:
 
     def __init__(self, answer: Callable[[str], TestRun], guide: FakeGuide | None = None) -> None:
         suspects = (ADD, HALF, MUL)
-        self.case = case_of(
-            Spectrum(
-                tests=(RED, GREEN),
-                failing=0b01,
-                passing=0b10,
-                lines={where: {where.start_line + 1: 0b11} for where in suspects},
-            ),
-            {where: (3 - i) / 10 for i, where in enumerate(suspects)},
-        )
+        prior = {where: (3 - i) / 10 for i, where in enumerate(suspects)}
+        self.case = case_of(spectrum_of((RED,), (GREEN,), *suspects), prior)
         self.guide = guide or FakeGuide(source=SOURCE)
         self.guide.fix = ProposedCode(text="", why="it adds")
         self.runner = FakeRunner(answer=lambda _, test: answer(test))
@@ -96,16 +89,11 @@ def test_edit_that_drops_the_check_the_tests_fail_at_is_not_tried() -> None:
     assert {f.evidence.location for f in fixes.found()} == {HALF}
 
 
-def test_edit_that_changes_nothing_says_nothing() -> None:
-    assert Fixes(lambda _: FAILED).found() == []
-
-
 def test_first_suspect_of_the_model_is_tried_before_the_likeliest() -> None:
     scene = Fixes(lambda _: FAILED)
     scene.case.judge("m", RANKING, {MUL: Judgement.LLM_FIRST})
 
-    scene.found()
-
+    assert scene.found() == []  # no edit changes anything
     assert scene.guide.fixed == [MUL, ADD]
 
 

@@ -9,30 +9,26 @@ import pytest
 from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.domain.inspection import InspectionPatch, OtherValue
 from pytest_bayesloc.domain.location import MODULE, Location
-from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.values import Constants
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from tests.fakes.case import case_of, location
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
+from tests.unit.inspection.conftest import spectrum_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from pytest_bayesloc.domain.inspection import Finding, TestRun
+    from pytest_bayesloc.domain.spectrum import Spectrum
     from pytest_bayesloc.ranking.case import Case
 
 
 USER, CALLER, RARE, FOURTH = (location(name) for name in ("user", "caller", "rare", "fourth"))
 TEST = Location(file="test_m.py", start_line=1, end_line=2, qualname="test", is_test=True)
 HOLDER, ELSEWHERE = location(MODULE), location(MODULE, "unknown.py")
-SPECTRUM = Spectrum(
-    tests=("f0", "f1", "p0", "p1", "p2", "p3"),
-    failing=0b000011,
-    passing=0b111100,
-    lines={where: {1: 0b111111} for where in (USER, CALLER, RARE, FOURTH, HOLDER)},
-)
 PRIOR = {USER: 0.5, CALLER: 0.2, RARE: 0.15, FOURTH: 0.1, HOLDER: 0.05}
+SPECTRUM = spectrum_of(("f0", "f1"), ("p0", "p1", "p2", "p3"), *PRIOR)
 
 
 def patch(old: int, new: int, where: Location = HOLDER) -> InspectionPatch:
@@ -92,7 +88,7 @@ def test_constant_that_breaks_a_test_says_nothing() -> None:
 
 
 def test_number_that_nobody_mistakes_for_another_needs_tests_that_agree() -> None:
-    few = Spectrum(tests=SPECTRUM.tests[:3], failing=0b011, passing=0b100, lines=SPECTRUM.lines)
+    few = spectrum_of(("f0", "f1"), ("p0",), *PRIOR)
 
     assert found({USER: [patch(5, 83)]}, lambda *_: True, few)[0] == []
     assert len(found({USER: [patch(5, 50)]}, lambda *_: True, few)[0]) == 1

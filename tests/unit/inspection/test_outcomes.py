@@ -2,21 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import Decision, Outcome
+from pytest_bayesloc.domain.evidence import Decision
 from pytest_bayesloc.domain.inspection import Signals, TestRun, Verdict
 from pytest_bayesloc.inspection.reflection import classify, signals_of
 
 
 def ran(verdict: str = "fail", *violations: int, covered: bool = True) -> TestRun:
     return TestRun(verdict=Verdict(verdict), covered=covered, violations=violations)
-
-
-def outcome(
-    failing: dict[str, TestRun],
-    passing: dict[str, TestRun],
-    decision: Decision = Decision.NEUTRAL,
-) -> Outcome:
-    return classify(signals_of(failing, passing), decision)
 
 
 @pytest.mark.parametrize(
@@ -64,29 +56,29 @@ def test_outcome_table(
     assert classify(seen, Decision.CONFIRMED_NOT_BUGGY) == not_buggy
 
 
-def test_check_that_only_failing_tests_break_is_a_target_assertion() -> None:
-    assert outcome({"f": ran("fail", 0)}, {"p": ran("pass")}) == "TARGET_ASSERTION_FAILED"
+PASSED, FAILED, BROKEN = ran("pass"), ran("fail"), ran("fail", 0)
+UNSEEN = ran("fail", covered=False)
 
 
-def test_check_that_a_passing_test_breaks_too_is_void() -> None:
-    assert outcome({"f": ran("fail", 0)}, {"p": ran("fail", 0)}) == "COLLATERAL_FAILURE"
+@pytest.mark.parametrize(
+    ("failing", "passing", "outcome"),
+    [
+        pytest.param([BROKEN], [PASSED], "TARGET_ASSERTION_FAILED", id="a check"),
+        pytest.param([BROKEN], [BROKEN], "COLLATERAL_FAILURE", id="a check of passing tests too"),
+        pytest.param([PASSED, PASSED], [], "COVERED_AND_PASSED", id="nothing"),
+        pytest.param([PASSED, FAILED], [], "COLLATERAL_FAILURE", id="one of two"),
+        pytest.param([PASSED], [FAILED], "COVERED_AND_PASSED", id="a passing test alone"),
+        pytest.param([UNSEEN], [ran("pass", covered=False)], "NO_COVERAGE", id="what is unseen"),
+        pytest.param([UNSEEN, FAILED], [], "COLLATERAL_FAILURE", id="what one test executes"),
+        pytest.param([UNSEEN], [PASSED], "COLLATERAL_FAILURE", id="what passing tests execute"),
+    ],
+)
+def test_outcome_is_told_by_what_fails_under_the_patch(
+    failing: list[TestRun], passing: list[TestRun], outcome: str
+) -> None:
+    runs = [{str(n): run for n, run in enumerate(own)} for own in (failing, passing)]
 
-
-def test_covered_and_passed_needs_every_failing_test_to_pass() -> None:
-    assert outcome({"f": ran("pass"), "g": ran("pass")}, {}) == "COVERED_AND_PASSED"
-    assert outcome({"f": ran("pass"), "g": ran("fail")}, {}) == "COLLATERAL_FAILURE"
-
-
-def test_passing_test_that_fails_without_a_check_does_not_make_a_failure() -> None:
-    assert outcome({"f": ran("pass")}, {"p": ran("fail")}) == "COVERED_AND_PASSED"
-
-
-def test_no_heartbeat_anywhere_is_no_coverage() -> None:
-    unseen = ran("fail", covered=False)
-
-    assert outcome({"f": unseen}, {"p": ran("pass", covered=False)}) == "NO_COVERAGE"
-    assert outcome({"f": unseen, "g": ran("fail")}, {}) == "COLLATERAL_FAILURE"
-    assert outcome({"f": unseen}, {"p": ran("pass")}) == "COLLATERAL_FAILURE"
+    assert classify(signals_of(*runs), Decision.NEUTRAL) == outcome
 
 
 def test_fired_check_proves_coverage_without_a_heartbeat() -> None:

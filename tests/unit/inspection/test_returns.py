@@ -10,7 +10,6 @@ import pytest
 from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.domain.inspection import Effect, Verdict
 from pytest_bayesloc.domain.recording import Call, Recording, Value
-from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategies.values import (
     Returns,
     attempts,
@@ -19,6 +18,7 @@ from pytest_bayesloc.inspection.strategies.values import (
 from pytest_bayesloc.inspection.strategy import Budget
 from tests.fakes.case import case_of, location
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
+from tests.unit.inspection.conftest import spectrum_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,13 +42,7 @@ def made(
     calls: Mapping[str, tuple[Call, ...]] | None = None,
     sides: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Case:
-    spectrum = Spectrum(
-        tests=("f0", "f1", "p0"),
-        failing=0b011,
-        passing=0b100,
-        lines={where: {1: 0b111} for where in (A, B, C)},
-    )
-    case = case_of(spectrum, {A: 0.5, B: 0.3, C: 0.2})
+    case = case_of(spectrum_of(("f0", "f1"), ("p0",), A, B, C), {A: 0.5, B: 0.3, C: 0.2})
     case.errors = {"f0": "E", "f1": "E"}
     one = {n: (returned("3"), returned("3", where=B)) for n in ("f0", "f1")}
     case.recording = Recording(calls=calls or one, edges={(A, B): 2})

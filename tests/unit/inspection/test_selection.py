@@ -1,102 +1,53 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.inspection.strategy import (
-    Action,
     InspectionStrategy,
     Limits,
     likeliest,
     stop_reason,
 )
-from pytest_bayesloc.ranking.belief import IndependentBelief, SingleFaultBelief
+from pytest_bayesloc.ranking.belief import IndependentBelief
+from tests.fakes.case import location
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from pytest_bayesloc.domain.location import Location
 
-
-def location(name: str, line: int = 1, *, is_test: bool = False) -> Location:
-    return Location(
-        file="shop/cart.py", start_line=line, end_line=line + 1, qualname=name, is_test=is_test
-    )
-
-
-ADD, TOTAL, TAX = location("add", 4), location("total", 12), location("tax", 20)
-TEST = location("test_add", is_test=True)
+ADD, TOTAL, TAX = (location(name, "shop/cart.py") for name in ("add", "total", "tax"))
+TEST = location("test_add", "shop/cart.py", is_test=True)
 
 LIMITS = Limits(threshold=0.9, budget_s=60.0, n_inspections=20)
-
-
-SURE, SURE_TOO = InspectionStrategy(), InspectionStrategy()
-
-
-def actions(
-    *targets: Location, ways: Sequence[InspectionStrategy] = (SURE, SURE_TOO)
-) -> list[Action]:
-    return [(target, way) for target in targets for way in (SURE, SURE_TOO)]
-
-
-def test_choice_is_the_likeliest_location_in_its_first_way() -> None:
-    belief = SingleFaultBelief({ADD: 0.2, TOTAL: 0.5, TAX: 0.3})
-
-    assert likeliest(belief, actions(ADD, TOTAL, TAX)) == (TOTAL, SURE)
+WAY = InspectionStrategy()
 
 
 def test_difference_by_rounding_is_a_tie() -> None:
-    chosen = likeliest(IndependentBelief({TAX: 0.3, ADD: 0.3 - 1e-14}), actions(TAX, ADD))
+    belief = IndependentBelief({TAX: 0.3, ADD: 0.3 - 1e-14})
 
-    assert chosen == (ADD, SURE)
-
-
-def reason(
-    probabilities: dict[Location, float],
-    limits: Limits = LIMITS,
-    *,
-    spent_s: float = 0.0,
-    n_made: int = 0,
-) -> str | None:
-    belief = IndependentBelief(probabilities)
-    return stop_reason(belief, limits, spent_s=spent_s, n_made=n_made)
-
-
-def test_loop_goes_on_below_every_limit() -> None:
-    assert reason({TOTAL: 0.89}, spent_s=59.9, n_made=19) is None
-
-
-def test_threshold_names_the_location_that_reached_it() -> None:
-    assert reason({TOTAL: 0.9, ADD: 0.1}) == "shop/cart.py:12 total reached the threshold of 0.9"
-
-
-def test_test_that_is_the_likeliest_fault_ends_the_loop_too() -> None:
-    assert reason({TEST: 0.95, ADD: 0.1}) == "shop/cart.py:1 test_add reached the threshold of 0.9"
-
-
-def test_spent_budget_ends_the_loop() -> None:
-    assert reason({TOTAL: 0.5}, spent_s=60.0) == "the budget of 60 s is spent"
+    assert likeliest(belief, [(TAX, WAY), (ADD, WAY)]) == (ADD, WAY)
 
 
 @pytest.mark.parametrize(
-    ("n", "sentence"),
+    ("likely", "spent_s", "n_made", "reason"),
     [
-        (20, "20 inspections made, as many as allowed"),
-        (1, "1 inspection made, as many as allowed"),
-        (0, "0 inspections made, as many as allowed"),
+        ({TOTAL: 0.89}, 59.9, 19, None),
+        ({TEST: 0.9, ADD: 0.1}, 99.0, 20, "shop/cart.py:1 test_add reached the threshold of 0.9"),
+        ({TOTAL: 0.5}, 60.0, 20, "the budget of 60 s is spent"),
     ],
+    ids=["none", "a test, whatever else is reached", "time"],
 )
-def test_number_of_inspections_ends_the_loop(n: int, sentence: str) -> None:
-    limits = Limits(threshold=0.9, budget_s=60, n_inspections=n)
+def test_loop_ends_at_the_first_limit_that_is_reached(
+    likely: dict[Location, float], spent_s: float, n_made: int, reason: str | None
+) -> None:
+    belief = IndependentBelief(likely)
 
-    assert reason({TOTAL: 0.5}, limits, n_made=n) == sentence
+    assert stop_reason(belief, LIMITS, spent_s=spent_s, n_made=n_made) == reason
 
 
 def test_any_number_of_inspections_fits_no_limit() -> None:
-    assert reason({TOTAL: 0.5}, Limits(threshold=0.9, budget_s=60), n_made=10**6) is None
+    limits = replace(LIMITS, n_inspections=None)
 
-
-def test_threshold_is_the_first_reason() -> None:
-    assert reason({TOTAL: 0.95}, spent_s=99, n_made=20) == (
-        "shop/cart.py:12 total reached the threshold of 0.9"
-    )
+    assert stop_reason(IndependentBelief({ADD: 0.5}), limits, spent_s=0, n_made=10**6) is None

@@ -62,15 +62,6 @@ def test_wrong_edits_of_the_likeliest_place_refute_nothing() -> None:
     ]
 
 
-def test_edited_place_is_spoken_against_where_another_holds_nearly_all() -> None:
-    (_, against, *_) = second_opinion(tried("b.py g", "b.py g"), symptom(), 2)
-
-    assert against == (
-        "the evidence speaks against b.py g: the error stayed with each edit, and the probability "
-        "of a.py f is 95 %"
-    )
-
-
 @pytest.mark.parametrize(
     ("now", "fixed"), [(symptom(0.8), ()), (symptom(), ("b.py g",))], ids=["unsure", "fixed"]
 )

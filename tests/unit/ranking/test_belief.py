@@ -1,20 +1,19 @@
 from __future__ import annotations
 
 from math import isfinite
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.domain.errors import EvidenceError
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.belief import MODELS, IndependentBelief, SingleFaultBelief, prior
 from pytest_bayesloc.ranking.likelihoods import weigh
+from tests.fakes.case import location
 
-
-def location(name: str) -> Location:
-    return Location(file="cart.py", start_line=1, end_line=2, qualname=name)
-
+if TYPE_CHECKING:
+    from pytest_bayesloc.domain.location import Location
 
 ADD, TAX, TOTAL, OTHER = (location(name) for name in ("add", "tax", "total", "other"))
 
@@ -87,13 +86,6 @@ def test_single_fault_prior_is_normalised() -> None:
     )
 
 
-def test_single_fault_belief_is_not_clamped() -> None:
-    after = SingleFaultBelief({ADD: 0.5, TAX: 0.5}).update(evidence(ADD, 1.0, 1e-6))
-
-    assert after.p(ADD) > 0.999
-    assert after.p(TAX) < 0.001
-
-
 def test_probability_that_underflowed_can_come_back() -> None:
     against = [evidence(ADD, 1e-300, 1.0)] * 3
     start = SingleFaultBelief({ADD: 0.5, TAX: 0.5})
@@ -132,7 +124,7 @@ def test_belief_over_nothing_is_empty() -> None:
 @pytest.mark.parametrize("weight", [-0.1, float("nan"), float("inf")])
 @pytest.mark.parametrize("model", MODELS)
 def test_what_is_no_probability_is_refused(model: str, weight: float) -> None:
-    with pytest.raises(ValueError, match=r"no belief in cart\.py:1 add"):
+    with pytest.raises(ValueError, match=r"no belief in m\.py:1 add"):
         MODELS[model]({ADD: weight, TAX: 0.5})
 
 
@@ -145,7 +137,7 @@ def test_independent_belief_above_1_is_refused() -> None:
 def test_evidence_on_an_unknown_location_is_refused_with_its_name(model: str) -> None:
     belief = MODELS[model]({ADD: 1.0})
 
-    with pytest.raises(EvidenceError, match=r"cart\.py:1 other is not among the 1 loc") as caught:
+    with pytest.raises(EvidenceError, match=r"m\.py:1 other is not among the 1 loc") as caught:
         belief.update(evidence(OTHER, 0.9, 0.1))
     assert caught.value.slug == "unknown-location"
     with pytest.raises(EvidenceError):
@@ -159,13 +151,6 @@ def test_update_leaves_the_old_belief_as_it_was(model: str) -> None:
     belief.update(evidence(ADD, 0.9, 0.1))
 
     assert belief.probabilities == pytest.approx({ADD: 0.5, TAX: 0.5})
-
-
-@pytest.mark.parametrize("model", MODELS)
-def test_top_is_best_first_and_breaks_ties_by_location(model: str) -> None:
-    belief = MODELS[model]({TOTAL: 0.2, TAX: 0.2, ADD: 0.2, OTHER: 0.4})
-
-    assert [where for where, _ in belief.top(3)] == [OTHER, ADD, TAX]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from operator import truediv
-from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,67 +26,52 @@ from pytest_bayesloc.ranking.evidence.judgements import passing_edit
 from pytest_bayesloc.ranking.faults import combine, fault_of
 from pytest_bayesloc.ranking.groups import divided, open_groups
 from pytest_bayesloc.ranking.likelihoods import likelihood, of_ratio, repair_likelihood, weigh
-from pytest_bayesloc.spectrum.sources import Sources
 from tests.fakes.case import case_of, frame_in
+from tests.fakes.sources import TextSources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     Since = Callable[[Sequence[Sequence[str]]], Sequence[Changes]]
 
-CODE = dedent("""\
-    def pay(amount):
-        if amount < 0:
-            raise ValueError("negative")
-        return fee(amount)
+SOURCES = TextSources(
+    {
+        "baskets.py": """\
+            class Basket:
+                price: int = 0
 
-    def fee(amount):
-        return amount / 0
-""")
-TEST = dedent("""\
-    def test_a():
-        pay(-1)
+            def pack(basket):
+                return basket
 
-    def test_b():
-        pay(-2)
+            def send(basket):
+                return basket
+            """,
+        "shop.py": """\
+            def pay(amount):
+                if amount < 0:
+                    raise ValueError("negative")
+                return fee(amount)
 
-    def test_c():
-        fee(3)
-""")
-BASKETS = dedent("""\
-    class Basket:
-        price: int = 0
+            def fee(amount):
+                return amount / 0
+            """,
+        "test_shop.py": """\
+            def test_a():
+                pay(-1)
 
-    def pack(basket):
-        return basket
+            def test_b():
+                pay(-2)
 
-    def send(basket):
-        return basket
-""")
-MAPS = {
-    "baskets.py": SourceMap(BASKETS, "baskets.py"),
-    "shop.py": SourceMap(CODE, "shop.py"),
-    "test_shop.py": SourceMap(TEST, "test_shop.py", is_test=True),
-}
-
-
-class FakeSources(Sources):
-    """The files of ``MAPS``, without a disk."""
-
-    def __init__(self) -> None:
-        return
-
-    def map(self, file: str) -> SourceMap | None:
-        return MAPS.get(file)
-
-    def module(self, name: str) -> Location | None:
-        return MAPS[f"{name}.py"].module.location
-
-
-SOURCES = FakeSources()
+            def test_c():
+                fee(3)
+            """,
+    }
+)
+FILES = frozenset({"baskets.py", "shop.py", "test_shop.py"})
 MODEL = ModelChoice(formula="ochiai", belief="single-fault")
-MODULE, PAY, FEE = (unit.location for unit in MAPS["shop.py"].units)
-_, TEST_A, TEST_B, TEST_C = (unit.location for unit in MAPS["test_shop.py"].units)
+MODULE, PAY, FEE = (SOURCES.place("shop.py", name) for name in ("<module>", "pay", "fee"))
+TESTS = ("test_a", "test_b", "test_c")
+TEST_A, TEST_B, TEST_C = (SOURCES.place("test_shop.py", name) for name in TESTS)
 CALLED_AT = {TEST_A: 2, TEST_B: 5, TEST_C: 8}
 
 
@@ -184,7 +168,8 @@ def test_all_groups_are_asked_at_once_what_changed_for_each() -> None:
 
 
 def edited_test() -> FileChange:
-    now = MAPS["test_shop.py"]
+    now = SOURCES.map("test_shop.py")
+    assert now is not None
     before = SourceMap(now.text.replace("fee(3)", "fee(2)"), now.file, is_test=True)
     return FileChange(before=before, now=now)
 
@@ -196,7 +181,7 @@ def edited_test() -> FileChange:
         (Changes(known=frozenset({"shop.py"})), Situation.NEW_TEST),
         (Changes(known=frozenset({"test_shop.py"})), Situation.REGRESSION),
         (
-            Changes(known=frozenset(MAPS), files={"test_shop.py": edited_test()}),
+            Changes(known=FILES, files={"test_shop.py": edited_test()}),
             Situation.NEW_TEST,
         ),
     ],
@@ -213,7 +198,7 @@ def test_tests_that_are_older_than_the_changes_have_a_prior_of_their_own(
 
 def test_newest_changes_tell_the_age_of_tests_of_which_nothing_is_remembered() -> None:
     def newest() -> Changes:
-        return Changes(known=frozenset(MAPS))
+        return Changes(known=FILES)
 
     (unknown,) = opened(CRASHED, newest=newest)
     remembered = Changes(known=frozenset({"shop.py"}))
@@ -248,7 +233,7 @@ def test_line_of_a_traceback_counts_as_executed_even_if_nothing_recorded_it() ->
 
 
 def test_body_of_a_class_without_methods_does_not_join_two_faults() -> None:
-    _, basket, pack, send = (unit.location for unit in MAPS["baskets.py"].units)
+    basket, pack, send = (SOURCES.place("baskets.py", name) for name in ("Basket", "pack", "send"))
     lines = {basket: {2: 0b011}, pack: {5: 0b101}, send: {8: 0b110}}
     spectrum = Spectrum(tests=("test_a", "test_b", "ok"), failing=0b011, passing=0b100, lines=lines)
 

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import sqrt
 
 import pytest
 
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Counts, Spectrum
 from pytest_bayesloc.ranking import formulas
+from tests.fakes.case import location
 
-A = Location(file="a.py", start_line=1, end_line=3, qualname="a")
-B = Location(file="b.py", start_line=1, end_line=3, qualname="b")
+A, B = location("a"), location("b")
 
 
 def counts(ef: int, ep: int, nf: int, np: int) -> Counts:
@@ -47,49 +46,34 @@ def test_what_no_failing_test_executed_scores_0(name: str, unexecuted: Counts) -
     assert formulas.suspiciousness(name, unexecuted) == 0.0
 
 
-def test_without_passing_tests_tarantula_drops_the_passed_term() -> None:
-    assert formulas.tarantula(counts(1, 0, 3, 0)) == 1.0
+@pytest.mark.parametrize(
+    ("name", "score"),
+    [
+        ("tarantula", 1.0),  # the term of the passing tests is left out
+        ("ochiai", 0.5),
+        ("dstar2", 1 / 3),
+        ("op2", 1.0),
+        ("barinel", 1.0),
+    ],
+)
+def test_formula_is_defined_without_passing_tests(name: str, score: float) -> None:
+    assert formulas.FORMULAS[name](counts(1, 0, 3, 0)) == pytest.approx(score)
 
 
-def test_without_passing_tests_the_other_formulas_are_defined() -> None:
-    alone = counts(1, 0, 3, 0)
-
-    assert formulas.ochiai(alone) == 0.5
-    assert formulas.dstar2(alone) == pytest.approx(1 / 3)
-    assert formulas.op2(alone) == 1.0
-    assert formulas.barinel(alone) == 1.0
-
-
-def test_dstar_is_infinite_where_only_all_failing_tests_execute_and_shows_as_1() -> None:
-    perfect = counts(2, 0, 0, 5)
-
-    assert formulas.dstar2(perfect) == inf
-    assert formulas.suspiciousness("dstar2", perfect) == 1.0
-
-
-def test_dstar_shows_as_its_share() -> None:
-    assert formulas.suspiciousness("dstar2", SEEN) == pytest.approx(2.25 / 3.25)
-
-
-def test_op2_shows_as_1_for_the_perfect_location() -> None:
-    assert formulas.suspiciousness("op2", counts(4, 0, 0, 9)) == 1.0
-
-
-def test_op2_keeps_its_order_below_the_knee() -> None:
-    unexecuted = formulas.suspiciousness("op2", counts(0, 0, 2, 8))
-    passing_only = formulas.suspiciousness("op2", counts(0, 8, 2, 0))
-    barely = formulas.suspiciousness("op2", counts(1, 8, 1, 0))
-
-    assert 0 < passing_only < unexecuted == 0.01 < barely
-
-
-def test_op2_is_defined_without_failing_tests() -> None:
-    assert formulas.suspiciousness("op2", counts(0, 3, 0, 0)) == pytest.approx(0.01 * (1 - 3 / 4))
-
-
-def test_unknown_formula_is_a_key_error() -> None:
-    with pytest.raises(KeyError, match="tarentula"):
-        formulas.suspiciousness("tarentula", SEEN)
+@pytest.mark.parametrize(
+    ("name", "of", "shown"),
+    [
+        ("dstar2", counts(2, 0, 0, 5), 1.0),  # the formula gives infinity
+        ("dstar2", SEEN, 2.25 / 3.25),
+        ("op2", counts(4, 0, 0, 9), 1.0),
+        ("op2", counts(0, 3, 0, 0), 0.01 * (1 - 3 / 4)),
+    ],
+    ids=["infinity", "share", "perfect", "no failing test"],
+)
+def test_score_without_a_bound_is_shown_between_0_and_1(
+    name: str, of: Counts, shown: float
+) -> None:
+    assert formulas.suspiciousness(name, of) == pytest.approx(shown)
 
 
 # Test 0 fails, tests 1 and 2 pass, test 3 was skipped.

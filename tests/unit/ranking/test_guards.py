@@ -82,6 +82,52 @@ def pay(amount, *, fee=0):
         raise ValueError("negative fee")
     return amount + fee
 """
+LISTS = """\
+def fill(items):
+    items.clear()
+def total(items):
+    if not items:
+        raise ValueError("empty")
+    return sum(items)
+"""
+ACCOUNT = """\
+class Account:
+    def __init__(self, balance=0):
+        self.balance = balance
+        if self.balance < 0:
+            raise ValueError("debt")
+    def deposit(self, amount):
+        self.balance -= amount  # wrong
+    def withdraw(self, amount):
+        if amount > self.balance:
+            raise ValueError("not enough")
+        if amount == 13:
+            raise ValueError("unlucky")
+    @staticmethod
+    def check(amount):
+        if amount == 13:
+            raise ValueError("unlucky")
+    @classmethod
+    def of(cls, balance):
+        return cls(balance)
+"""
+DATACLASS = """\
+from dataclasses import dataclass, field
+from typing import ClassVar
+@dataclass
+class Line:
+    price: int
+    rate: ClassVar[int] = 2
+    note: str = field(init=False, default="")
+    quantity: int = 1
+    def __post_init__(self):
+        if self.quantity < 1:
+            raise ValueError("quantity")
+        if self.taxed() < 0:
+            raise ValueError("tax")
+    def taxed(self):
+        return self.price * 2
+"""
 OF_TEST = f"{TEST} test"
 
 
@@ -127,14 +173,6 @@ def test_data_that_are_meant_to_be_refused_name_nobody(statement: str) -> None:
     assert guard_of(f"{PAY}def owe():\n    return pay(-5)\n", test) is None
 
 
-@pytest.mark.parametrize(
-    "call",
-    ["pay(amount=-5)", "pay(int('-5'))", "pay(*[-5])"],
-)
-def test_value_is_found_however_it_is_handed_over(call: str) -> None:
-    assert owner_of(PAY, f"def test():\n    {call}\n") == OF_TEST
-
-
 def test_keyword_only_parameter_is_not_taken_for_a_positional_one() -> None:
     guard = guard_of(
         "def pay(amount, *, fee=0):\n    if fee < 0:\n        raise ValueError\n",
@@ -143,25 +181,6 @@ def test_keyword_only_parameter_is_not_taken_for_a_positional_one() -> None:
 
     assert guard is not None
     assert guard.value == "`-1`"
-
-
-def test_value_from_a_local_variable_of_the_test_is_the_tests() -> None:
-    test = """\
-        def test():
-            amount = 3
-            amount -= 8
-            pay(amount)
-    """
-
-    assert owner_of(PAY, test) == OF_TEST
-
-
-def test_value_from_parametrisation_is_the_tests() -> None:
-    assert owner_of(PAY, "def test(amount):\n    pay(amount)\n", {"amount": -1}) == OF_TEST
-
-
-def test_constant_of_the_test_file_is_the_tests() -> None:
-    assert owner_of(PAY, "AMOUNT = -4\ndef test():\n    pay(-AMOUNT * -1)\n") == OF_TEST
 
 
 @pytest.mark.parametrize(
@@ -204,62 +223,6 @@ def opened():
     assert guard_of(code, test) is None
 
 
-LISTS = """\
-def fill(items):
-    items.clear()
-def total(items):
-    if not items:
-        raise ValueError("empty")
-    return sum(items)
-"""
-
-
-def test_container_that_code_may_have_changed_is_not_the_tests() -> None:
-    test = """\
-        def test():
-            items = [1]
-            fill(items)
-            total(items)
-    """
-
-    assert guard_of(LISTS, test) is None
-
-
-def test_container_that_only_the_test_changed_is_the_tests() -> None:
-    test = """\
-        def test():
-            items = [1]
-            items.remove(1)
-            total(items)
-    """
-
-    assert owner_of(LISTS, test) == OF_TEST
-
-
-def test_container_that_code_on_the_way_may_have_changed_is_nobodys() -> None:
-    code = LISTS + "def report(items):\n    fill(items)\n    return total(items)\n"
-
-    assert guard_of(code, "def test():\n    report([1])\n") is None
-
-
-def test_number_stays_the_tests_whoever_else_was_given_it() -> None:
-    code = PAY + "def log(x):\n    pass\n"
-    test = """\
-        def test():
-            amount = -1
-            log(amount)
-            pay(amount)
-    """
-
-    assert owner_of(code, test) == OF_TEST
-
-
-def test_value_is_followed_through_functions_that_pass_it_on() -> None:
-    code = PAY + "def buy(price):\n    return pay(price)\ndef shop(n):\n    return buy(price=n)\n"
-
-    assert owner_of(code, "def test():\n    shop(-2)\n") == OF_TEST
-
-
 def test_value_is_followed_through_helpers_of_the_test_file() -> None:
     test = """\
         def helper(n):
@@ -274,46 +237,116 @@ def test_value_is_followed_through_helpers_of_the_test_file() -> None:
     assert (guard.owner.qualname, guard.line) == ("test", 4)
 
 
-def test_function_that_makes_the_value_is_the_owner_even_if_a_test_calls_it() -> None:
-    code = (
-        PAY
-        + "def refund(n):\n    back = n - wrong(n)\n    pay(back)\ndef wrong(n):\n    return 9\n"
-    )
+@pytest.mark.parametrize(
+    ("code", "test"),
+    [
+        pytest.param("", "def test():\n    pay(amount=-5)\n", id="by its name"),
+        pytest.param("", "def test():\n    pay(int('-5'))\n", id="of a call of Python"),
+        pytest.param("", "def test():\n    pay(*[-5])\n", id="in a list"),
+        pytest.param(
+            "",
+            "def test():\n    amount = 3\n    amount -= 8\n    pay(amount)\n",
+            id="in a variable",
+        ),
+        pytest.param(
+            "",
+            "AMOUNT = -4\ndef test():\n    pay(-AMOUNT * -1)\n",
+            id="a constant of its file",
+        ),
+        pytest.param(
+            LISTS,
+            "def test():\n    items = [1]\n    items.remove(1)\n    total(items)\n",
+            id="a container that only the test changed",
+        ),
+        pytest.param(
+            "def log(x):\n    pass\n",
+            "def test():\n    amount = -1\n    log(amount)\n    pay(amount)\n",
+            id="a number, whoever else was given it",
+        ),
+        pytest.param(
+            "def buy(price):\n    return pay(price)\ndef shop(n):\n    return buy(price=n)\n",
+            "def test():\n    shop(-2)\n",
+            id="passed on by functions",
+        ),
+        pytest.param(
+            f"{ACCOUNT}class Child(Account):\n"
+            "    def __init__(self, n):\n        super().__init__(n)\n",
+            "def test():\n    Child(-3)\n",
+            id="passed on by the constructor of a subclass",
+        ),
+    ],
+)
+def test_value_that_the_test_made_is_the_tests(code: str, test: str) -> None:
+    assert owner_of(PAY + code, test) == OF_TEST
+
+
+def test_value_from_parametrisation_is_the_tests() -> None:
+    assert owner_of(PAY, "def test(amount):\n    pay(amount)\n", {"amount": -1}) == OF_TEST
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["pay(-1)", "back = n - wrong(n)\n    pay(back)"],
+    ids=["a constant", "computed"],
+)
+def test_function_that_makes_the_value_is_the_owner_even_if_a_test_calls_it(body: str) -> None:
+    code = f"{PAY}def refund(n):\n    {body}\ndef wrong(n):\n    return 9\n"
 
     assert owner_of(code, "def test():\n    refund(4)\n") == f"{CODE} refund"
 
 
-def test_function_that_hands_over_a_constant_is_the_owner() -> None:
-    code = PAY + "def refund():\n    pay(-1)\n"
-
-    assert owner_of(code, "def test():\n    refund()\n") == f"{CODE} refund"
-
-
-def test_state_that_a_method_hands_over_has_no_known_owner() -> None:
-    code = PAY + "class Debt:\n    n = -1\n    def settle(self):\n        pay(self.n)\n"
-
-    assert guard_of(code, "def test():\n    Debt().settle()\n") is None
-
-
-def test_default_value_has_no_owner_among_the_callers() -> None:
-    code = "def pay(amount=-1):\n    if amount < 0:\n        raise ValueError\n"
-
-    assert guard_of(code, "def test():\n    pay()\n") is None
-
-
-def test_decorated_function_between_two_frames_ends_the_search() -> None:
-    code = """\
-        def logged(f):
-            def wrapper(*args):
-                return f(*args)
-            return wrapper
-        @logged
-        def pay(amount):
-            if amount < 0:
-                raise ValueError
-    """
-
-    assert guard_of(code, "def test():\n    pay(-1)\n") is None
+@pytest.mark.parametrize(
+    ("code", "test"),
+    [
+        pytest.param(
+            LISTS, "items = [1]\n    fill(items)\n    total(items)", id="code may have changed it"
+        ),
+        pytest.param(
+            f"{LISTS}def report(items):\n    fill(items)\n    return total(items)\n",
+            "report([1])",
+            id="code on the way may have changed it",
+        ),
+        pytest.param(
+            "class Debt:\n    n = -1\n    def settle(self):\n        pay(self.n)\n",
+            "Debt().settle()",
+            id="state that a method hands over",
+        ),
+        pytest.param(
+            "def owe(amount=-1):\n    if amount < 0:\n        raise ValueError\n",
+            "owe()",
+            id="a default value",
+        ),
+        pytest.param(
+            "def logged(f):\n    def wrapper(*args):\n        return f(*args)\n"
+            "    return wrapper\n"
+            "@logged\ndef owe(amount):\n    if amount < 0:\n        raise ValueError\n",
+            "owe(-1)",
+            id="a decorator between two frames",
+        ),
+        pytest.param("", "pay(1) + pay(-1)", id="two calls on one line"),
+        pytest.param(
+            ACCOUNT,
+            "account = Account(9)\n    account.deposit(5)\n    account.withdraw(7)",
+            id="a condition on the state of an object",
+        ),
+        pytest.param(
+            "class Limiter:\n    limit = 9\n    def lower(self, limit):\n"
+            "        if self.limit > 5:\n            raise ValueError\n",
+            "Limiter().lower(3)",
+            id="state with the name of a parameter",
+        ),
+        pytest.param(
+            "class Order:\n    def __init__(self, total):\n        self.total = taxed(total)\n"
+            "        if self.total < 0:\n            raise ValueError\n"
+            "def taxed(n):\n    return -n\n",
+            "Order(3)",
+            id="an attribute that a constructor computed",
+        ),
+        pytest.param(DATACLASS, "Line(-3)", id="a condition on what a dataclass computes"),
+    ],
+)
+def test_value_of_which_it_is_unclear_who_made_it_is_nobodys(code: str, test: str) -> None:
+    assert guard_of(PAY + code, f"def test():\n    {test}\n") is None
 
 
 # -- what a guard is
@@ -382,52 +415,6 @@ def pay(amount):
     assert guard is None
 
 
-ACCOUNT = """\
-class Account:
-    def __init__(self, balance=0):
-        self.balance = balance
-        if self.balance < 0:
-            raise ValueError("debt")
-    def deposit(self, amount):
-        self.balance -= amount  # wrong
-    def withdraw(self, amount):
-        if amount > self.balance:
-            raise ValueError("not enough")
-        if amount == 13:
-            raise ValueError("unlucky")
-    @staticmethod
-    def check(amount):
-        if amount == 13:
-            raise ValueError("unlucky")
-    @classmethod
-    def of(cls, balance):
-        return cls(balance)
-"""
-
-
-def test_condition_on_the_state_of_an_object_is_no_guard() -> None:
-    test = """\
-        def test():
-            account = Account(9)
-            account.deposit(5)
-            account.withdraw(7)
-    """
-
-    assert guard_of(ACCOUNT, test) is None
-
-
-def test_state_is_not_the_parameter_of_the_same_name() -> None:
-    code = """\
-        class Limiter:
-            limit = 9
-            def lower(self, limit):
-                if self.limit > 5:
-                    raise ValueError
-    """
-
-    assert guard_of(code, "def test():\n    Limiter().lower(3)\n") is None
-
-
 @pytest.mark.parametrize(
     "call",
     [
@@ -447,57 +434,12 @@ def test_methods_and_constructors_are_followed(call: str) -> None:
     assert guard.value in ("`13`", "`-1`")
 
 
-def test_value_is_followed_through_the_constructor_of_a_subclass() -> None:
-    code = (
-        ACCOUNT + "class Child(Account):\n    def __init__(self, n):\n        super().__init__(n)\n"
-    )
-
-    assert owner_of(code, "def test():\n    Child(-3)\n") == OF_TEST
-
-
-def test_attribute_that_a_constructor_computed_is_not_its_parameter() -> None:
-    code = """\
-        class Order:
-            def __init__(self, total):
-                self.total = taxed(total)
-                if self.total < 0:
-                    raise ValueError
-        def taxed(n):
-            return -n
-    """
-
-    assert guard_of(code, "def test():\n    Order(3)\n") is None
-
-
-DATACLASS = """\
-from dataclasses import dataclass, field
-from typing import ClassVar
-@dataclass
-class Line:
-    price: int
-    rate: ClassVar[int] = 2
-    note: str = field(init=False, default="")
-    quantity: int = 1
-    def __post_init__(self):
-        if self.quantity < 1:
-            raise ValueError("quantity")
-        if self.taxed() < 0:
-            raise ValueError("tax")
-    def taxed(self):
-        return self.price * 2
-"""
-
-
 @pytest.mark.parametrize("call", ["Line(3, -1)", "Line(3, quantity=-1)"])
 def test_field_of_a_dataclass_is_followed_to_who_gave_it(call: str) -> None:
     guard = guard_of(DATACLASS, f"def test():\n    {call}\n")
 
     assert guard is not None
     assert (guard.function.qualname, guard.value) == ("Line.__post_init__", "`-1`")
-
-
-def test_condition_on_what_a_dataclass_computes_is_no_guard() -> None:
-    assert guard_of(DATACLASS, "def test():\n    Line(-3)\n") is None
 
 
 # -- fixtures
@@ -621,7 +563,3 @@ def test_failure_without_frames_is_no_refusal() -> None:
     failure = Failure(node_id="t", phase="setup", exc_type="X", message="")
 
     assert refusal(failure, lambda _file: None) is None
-
-
-def test_two_calls_of_the_guard_on_one_line_name_nobody() -> None:
-    assert guard_of(PAY, "def test():\n    pay(1) + pay(-1)\n") is None

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant, broken, mine, seen_values
 from pytest_bayesloc.rerun.calls import note
+from tests.fakes.case import location
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-F = Location(file="m.py", start_line=1, end_line=2, qualname="f")
+F = location("f")
 NOTHING = object()
 
 
@@ -78,13 +78,6 @@ def test_few_values_of_many_calls_are_a_set() -> None:
     assert "the result in ('a', 'b')" in words(*["a", "b"] * 8)
     assert "the result in ('a', 'b')" not in words(*["a", "b"] * 7)
     assert not any(" in (" in w for w in words(*["a", "b", "c", "d"] * 9))
-
-
-def test_receiver_is_no_parameter() -> None:
-    invariants = mined([(1, 2)] * 5)
-
-    assert invariants
-    assert not any("self" in i.condition for i in invariants)
 
 
 @pytest.mark.parametrize(

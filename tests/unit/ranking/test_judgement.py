@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from pytest_bayesloc.domain.evidence import Judgement, Outcome
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.evidence.judgements import (
     RANKING,
     combined,
@@ -13,11 +12,9 @@ from pytest_bayesloc.ranking.evidence.judgements import (
     passing_edit,
     verdicts_of,
 )
+from tests.fakes.case import location
 
-A, B, C = (
-    Location(file="m.py", qualname=name, start_line=n, end_line=n)
-    for n, name in enumerate("abc", 1)
-)
+A, B, C = (location(name) for name in "abc")
 SUSPICIONS = {B: "adds twice", C: ""}
 
 
@@ -29,24 +26,11 @@ def test_each_candidate_is_named_first_named_or_passed_over() -> None:
     }
 
 
-def test_without_a_record_a_word_has_little_weight() -> None:
-    said = verdicts_of(SUSPICIONS, [A, B, C])
-
-    evidence = judgement_evidence(said, SUSPICIONS, {})
-
-    ratios = {item.outcome: item.p_if_faulty / item.p_if_clean for item in evidence}
-    assert 1.1 < ratios[Judgement.LLM_FIRST] < 1.25
-    assert 0.9 < ratios[Judgement.LLM_PASSED_OVER] < 1.0
-    assert {item.location: item.why for item in evidence}[B] == (
-        "the language model suspects it first: adds twice"
-    )
-
-
 def test_samples_share_their_points_among_those_that_they_name() -> None:
     assert combined([[A, B], [B, C], [B]]) == [B, A, C]
 
 
-def test_record_decides_what_a_word_weighs() -> None:
+def test_record_decides_what_a_word_weighs_and_its_reason_is_told() -> None:
     counts: dict[tuple[str, Outcome, bool], int] = {
         (RANKING, Judgement.LLM_FIRST, True): 9,
         (RANKING, Judgement.LLM_FIRST, False): 1,
@@ -60,6 +44,9 @@ def test_record_decides_what_a_word_weighs() -> None:
     ratios = {item.location: item.p_if_faulty / item.p_if_clean for item in evidence}
     assert ratios[B] > 20
     assert ratios[A] < 0.5
+    assert {item.location: item.why for item in evidence}[B] == (
+        "the language model suspects it first: adds twice"
+    )
 
 
 def test_an_edit_that_passes_tells_more_the_more_places_a_wrong_one_could_be_in() -> None:

@@ -6,19 +6,14 @@ from operator import truediv
 import pytest
 
 from pytest_bayesloc.domain.evidence import OUTCOMES, InspectionOutcome, Outcome, StaticOutcome
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.fitted import CHANCES, LOG_RATIOS
 from pytest_bayesloc.ranking.likelihoods import (
     MEASURED,
     REFERENCE,
-    TABLES,
     Likelihood,
     likelihood,
     repair_likelihood,
-    weigh,
 )
-
-HERE = Location(file="a.py", start_line=1, end_line=2, qualname="a")
 
 
 @pytest.mark.parametrize(
@@ -49,56 +44,10 @@ def test_single_fault_model_takes_what_was_fitted() -> None:
     assert taken == pytest.approx(fitted)
 
 
-@pytest.mark.parametrize(
-    ("outcome", "ratio"),
-    [
-        (InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS, 7 / 3),
-        (InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT, 2 / 3),
-        (InspectionOutcome.COVERED_AND_PASSED, 1.0),
-        (InspectionOutcome.INCONCLUSIVE, 1.0),
-        (StaticOutcome.NAME_ABSENT, 1.0),
-    ],
-)
-def test_single_fault_model_takes_choices_for_what_was_not_fitted(
-    outcome: Outcome, ratio: float
-) -> None:
-    assert truediv(*likelihood("single-fault", outcome)) == pytest.approx(ratio)
-
-
-@pytest.mark.parametrize(
-    ("outcome", "ratio"),
-    [
-        ("GUARD_NAMES_OWNER", 15.0),
-        ("GUARD_REFUSED", 0.5),
-        ("ORIGIN_IN_TEST", 20.0),
-        ("HELPER_RAISED", 4.0),
-        ("TEST_SUPPORT", 0.1),
-    ],
-)
-def test_what_speaks_of_tests_is_the_same_in_both_models(outcome: str, ratio: float) -> None:
-    ratios = {model: truediv(*likelihood(model, OUTCOMES[outcome])) for model in TABLES}
-
-    assert ratios == pytest.approx(dict.fromkeys(TABLES, ratio))
-
-
 @pytest.mark.parametrize("table", [REFERENCE, MEASURED])
 def test_table_has_every_outcome(table: dict[Outcome, Likelihood]) -> None:
     assert set(table) == set(OUTCOMES.values())
     assert all(0 < p <= 1 for row in table.values() for p in row)
-
-
-def test_unknown_model_is_a_key_error() -> None:
-    with pytest.raises(KeyError, match="double-fault"):
-        likelihood("double-fault", InspectionOutcome.INCONCLUSIVE)
-
-
-def test_weighed_outcome_carries_the_likelihoods_of_its_model() -> None:
-    item = weigh(
-        "independent", InspectionOutcome.COVERED_AND_PASSED, HERE, source="assertions", why="held"
-    )
-
-    assert (item.location, item.source, item.why) == (HERE, "assertions", "held")
-    assert (item.outcome, item.p_if_faulty, item.p_if_clean) == ("COVERED_AND_PASSED", 0.1, 0.9)
 
 
 def test_an_edit_that_repairs_outweighs_a_name_in_the_test() -> None:

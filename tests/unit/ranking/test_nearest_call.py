@@ -3,16 +3,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Call, Recording, Value
 from pytest_bayesloc.ranking.faults import MAX_VALUES, nearest_call
 from pytest_bayesloc.rerun.calls import note
 from pytest_bayesloc.rerun.contents import parts_of
+from tests.fakes.case import location
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.result import NearestCall
 
-F = Location(file="m.py", start_line=1, end_line=2, qualname="f")
+F = location("f")
 
 
 def value(of: object) -> Value:

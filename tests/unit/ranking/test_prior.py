@@ -18,13 +18,6 @@ ROLES = {TEST: Role.TEST, FIXTURE: Role.FIXTURE}
 TWINS = {TEST: Role.TEST, FIXTURE: Role.TEST}
 
 
-def test_reference_prior_lifts_every_location_to_the_floor() -> None:
-    # raw 0.98, 0.01 and 0.01: sum 1.
-    assert priors.reference_prior({A: 0.98, B: 0.0, C: 0.005}) == pytest.approx(
-        {A: 0.98, B: 0.01, C: 0.01}
-    )
-
-
 def test_reference_prior_leaves_tests_and_compiler_made_code_out_of_the_sum() -> None:
     assert priors.reference_prior({A: 0.5, LAMBDA: 1.0, TEST: 1.0}) == {A: 1.0}
 
@@ -95,19 +88,6 @@ def test_body_of_a_module_and_a_constructor_start_lower_than_another_function(na
     assert prior[other] < prior[A]
 
 
-def test_longer_function_starts_higher() -> None:
-    spectrum = Spectrum(
-        tests=("f", "p"),
-        failing=0b01,
-        passing=0b10,
-        lines={A: dict.fromkeys(range(1, 50), 0b01), B: {30: 0b01}},
-    )
-
-    prior = priors.blend_prior(spectrum)
-
-    assert prior[A] > 2 * prior[B]
-
-
 def test_rank_of_the_blend_is_the_harmonic_mean_of_two() -> None:
     # Three failing tests, 30 passing. Op2 prefers A, which all failing tests execute; Ochiai B:
     # A 3/sqrt(3*33) = 0.30, 3 - 30/31 = 2.03; B 1/sqrt(3*1) = 0.58, 1 - 0.
@@ -127,14 +107,6 @@ def test_rank_of_the_blend_is_the_harmonic_mean_of_two() -> None:
     )
 
 
-def test_blend_falls_back_to_all_code_where_no_failing_test_executed_any() -> None:
-    nothing = Spectrum(
-        tests=("t0", "t1"), failing=1, passing=2, lines={A: {1: 2}, B: {1: 2}, TEST: {1: 1}}
-    )
-
-    assert priors.blend_prior(nothing) == pytest.approx({A: 0.5, B: 0.5})
-
-
 def test_midrank_of_a_tie_is_the_mean_of_its_ranks() -> None:
     assert priors.midranks({A: 0.2, B: 0.9, C: 0.2}) == {B: 1.0, A: 2.5, C: 2.5}
 
@@ -144,15 +116,6 @@ def test_prior_by_formula_is_the_reference_prior_of_its_function_scores() -> Non
     expected = {A: 0.5 / 1.01, B: 0.5 / 1.01, C: 0.01 / 1.01}
 
     assert priors.prior(SPECTRUM, "tarantula") == pytest.approx(expected)
-
-
-def test_prior_by_the_name_blend_is_the_blend() -> None:
-    assert priors.prior(SPECTRUM, "blend") == priors.blend_prior(SPECTRUM)
-
-
-def test_unknown_prior_is_a_key_error() -> None:
-    with pytest.raises(KeyError):
-        priors.prior(SPECTRUM, "median")
 
 
 @pytest.mark.parametrize(("name", "formula"), [("blend", "ochiai"), ("op2", "op2")])
@@ -174,10 +137,6 @@ def test_tests_outside_the_sum_leave_the_code_as_it_is() -> None:
     joined = priors.with_tests({A: 0.6, B: 0.4}, {TEST: Role.TEST}, outside_sum=True)
 
     assert joined == pytest.approx({A: 0.6, B: 0.4, TEST: 0.05})
-
-
-def test_without_tests_the_prior_stays() -> None:
-    assert priors.with_tests({A: 1.0}, {}) == {A: 1.0}
 
 
 @pytest.mark.parametrize("outside_sum", [False, True])

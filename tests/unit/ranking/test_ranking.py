@@ -60,12 +60,6 @@ def test_lines_ascend_with_their_ochiai_scores() -> None:
     )
 
 
-def test_tests_and_unknown_locations_have_neither_counts_nor_lines() -> None:
-    rows = rank(CASE, {TEST: 0.5, D: 0.5})
-
-    assert [(row.counts, row.lines) for row in rows] == [(None, ()), (None, ())]
-
-
 def test_evidence_is_strongest_first_whichever_way_it_points() -> None:
     weak, against, strong = (
         Evidence(

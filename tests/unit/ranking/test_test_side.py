@@ -6,7 +6,6 @@ import pytest
 
 from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.evidence.test_code import (
     code_raised,
@@ -14,11 +13,10 @@ from pytest_bayesloc.ranking.evidence.test_code import (
     side_evidence,
     twin_passes,
 )
-from tests.fakes.case import frame_in
+from tests.fakes.case import frame_in, location
 
-TEST = Location(file="test_a.py", start_line=1, end_line=9, qualname="test_a", is_test=True)
-HELPER = Location(file="test_a.py", start_line=11, end_line=19, qualname="helper", is_test=True)
-CODE = Location(file="a.py", start_line=1, end_line=9, qualname="f")
+TEST, HELPER = (location(name, "test_a.py", is_test=True) for name in ("test_a", "helper"))
+CODE = location("f")
 BY_NAME = {where.qualname: where for where in (TEST, HELPER, CODE)}
 NOTHING = Spectrum(tests=("test_a", "p0", "p1"), failing=1, passing=0b110, lines={})
 
@@ -29,7 +27,7 @@ def failure(*frames: Frame) -> Failure:
     )
 
 
-FOREIGN = frame_in(Location(file="/lib/x.py", start_line=1, end_line=2, qualname="x"), in_app=False)
+FOREIGN = frame_in(location("x", "/lib/x.py"), in_app=False)
 IN_CODE = failure(frame_in(TEST), frame_in(CODE))
 IN_TEST = failure(frame_in(TEST))
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.ranking.evidence.text import Said, Terms, text_evidence, text_terms
+from tests.fakes.case import location
 
 EXACT, PART, OTHER = (
     StaticOutcome.NAME_EXACT,
@@ -13,13 +13,9 @@ EXACT, PART, OTHER = (
 )
 
 
-def location(qualname: str, file: str = "shop/cart.py", *, is_test: bool = False) -> Location:
-    return Location(file=file, start_line=1, end_line=9, qualname=qualname, is_test=is_test)
-
-
-def level(qualname: str, *failing: str, file: str = "shop/cart.py") -> Outcome:
+def level(qualname: str, *failing: str) -> Outcome:
     tests = [Said(node_id=node_id, text="", message="") for node_id in failing]
-    terms = text_terms(tests, [location(qualname, file)], lambda _: "")
+    terms = text_terms(tests, [location(qualname, "shop/cart.py")], lambda _: "")
     (item,) = text_evidence(terms, model="single-fault")
     return item.outcome
 

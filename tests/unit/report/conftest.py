@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from pytest_bayesloc.domain.advice import Remembered
@@ -31,11 +29,9 @@ from pytest_bayesloc.domain.result import (
     SpoiledTest,
 )
 from pytest_bayesloc.domain.spectrum import Counts
-from pytest_bayesloc.report.document import ResultDocument, SessionEntry
+from pytest_bayesloc.report.document import ReadSource, ResultDocument, SessionEntry
 from pytest_bayesloc.report.encoding import Result, encode
 from pytest_bayesloc.report.memory import memory_entry
-
-ReadSource = Callable[[str], "str | None"]
 
 CALC = """\
 def add(a, b):

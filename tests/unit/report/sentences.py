@@ -55,7 +55,6 @@ from pytest_bayesloc.report.document import CauseEntry, LineEntry, ResultDocumen
 from pytest_bayesloc.report.encoding import encode, entry_of, undo_words
 from pytest_bayesloc.report.memory import brief_lines
 from pytest_bayesloc.report.terminal import answer
-from pytest_bayesloc.report.text import percent, ratio, seconds
 from pytest_bayesloc.report.view import FaultView, hot_line
 from pytest_bayesloc.report.words import (
     all_flaky_words,
@@ -111,12 +110,6 @@ NAMES = ("add", LONG)
 
 
 # -- parts of the answer
-
-
-def numbers() -> Iterator[str]:
-    yield ", ".join(map(percent, (0.0, 0.004, 0.006, 0.5, 0.994, 0.996, 1.0)))
-    yield ", ".join(map(seconds, (0.0, 0.004, 0.5, 9.996, 59.9, 119.7, 120.0, 3600.0)))
-    yield ", ".join(ratio(p, q) for p, q in ((0.5, 0.5), (0.9, 0.1), (0.001, 0.9), (0.9, 0.01)))
 
 
 def executed() -> Iterator[str]:
@@ -200,6 +193,7 @@ def spoiled_tests() -> Iterator[str]:
 
 def flaky_tests() -> Iterator[str]:
     yield flaky_words(flaky())
+    yield flaky_words(flaky(low=0.001, passed_again=True))
     yield flaky_words(flaky(n_failed=1, n_outcomes=1, low=0.207, high=1.0, passed_again=True))
     yield flaky_words(flaky(n_failed=1, n_outcomes=2, environment="PyPy 3.11 on linux"))
     yield flaky_words(flaky(is_same_code=False))
@@ -683,7 +677,6 @@ def rendered(
 
 
 SECTIONS: dict[str, Callable[[], Iterator[str]]] = {
-    "Numbers": numbers,
     "Tests that executed a suspect": executed,
     "The line to look at": lines_to_look_at,
     "Parts of the answer": views,

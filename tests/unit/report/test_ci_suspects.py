@@ -18,12 +18,6 @@ def keys(document: ResultDocument) -> list[str]:
     return [suspect.key for suspect in suspects(document, HERE)]
 
 
-def test_suspects_that_are_hardly_likely_are_not_named(document: ResultDocument) -> None:
-    named = [(s.number, s.row.qualname) for s in suspects(document, HERE)]
-
-    assert named == [(1, "add"), (2, "test_parse"), (2, "parse")]
-
-
 def test_first_suspect_is_named_however_unlikely(document: ResultDocument) -> None:
     for row in document.faults[0].ranking:
         row.posterior = 0.01
@@ -35,15 +29,6 @@ def test_fault_without_a_ranking_names_nobody(document: ResultDocument) -> None:
     document.faults[0].ranking = []
 
     assert [s.number for s in suspects(document, HERE)] == [2, 2]
-
-
-def test_line_is_the_one_that_raised_or_the_most_suspicious_of_a_test_that_in_the_traceback(
-    document: ResultDocument,
-) -> None:
-    error = document.faults[1].error
-    assert (error.file, error.line) == ("calc.py", 14)
-
-    assert [s.line for s in suspects(document, HERE)] == [2, 13, 14]
 
 
 def test_fingerprint_outlives_moved_lines_and_changed_values(document: ResultDocument) -> None:

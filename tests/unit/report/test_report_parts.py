@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from pytest_bayesloc.report.document import (
     FixEntry,
     MemoryEntry,
     MonthEntry,
+    ReadSource,
     ResultDocument,
 )
 from pytest_bayesloc.report.encoding import encode
@@ -29,7 +29,6 @@ from pytest_bayesloc.report.words import (
     failure_groups,
     name_of,
     reached,
-    summary_of,
     tracebacks,
 )
 from tests.unit.report.conftest import code_fault
@@ -37,8 +36,6 @@ from tests.unit.report.conftest import code_fault
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.cause import CauseKind
     from pytest_bayesloc.report.encoding import Result
-
-ReadSource = Callable[[str], "str | None"]
 
 
 def foreign(line: int) -> Frame:
@@ -188,22 +185,6 @@ def test_a_trial_tells_what_was_meant_done_and_learned(
     }
 
 
-def test_the_answer_says_what_is_remembered(
-    document: ResultDocument, read_source: ReadSource
-) -> None:
-    loop = {"fault": 1, "kind": "same error", "n": 3, "said": ["Third edit with the same error."]}
-    document.memory = remembered(loops=[loop])
-
-    first, second = faults_of(document, read_source)
-
-    assert first.remembered == [
-        "seen 3 times",
-        "similar to bug b0 (2026-10-02), fixed by add instead of subtract",
-        "Third edit with the same error.",
-    ]
-    assert second.remembered == []
-
-
 # -- the calls
 
 
@@ -248,19 +229,6 @@ def test_no_two_functions_of_the_picture_overlap(document: ResultDocument) -> No
         for b in corners[:i]
         if abs(a[0] - b[0]) < NODE_WIDTH and abs(a[1] - b[1]) < NODE_HEIGHT
     ]
-
-
-def test_functions_that_call_each_other_stand_in_layers(document: ResultDocument) -> None:
-    edges = document.call_graph.edges
-    back = CallEntry(caller=edges[0].callee, callee=edges[0].caller, calls=1)
-    document.call_graph.edges = [*edges, back]
-
-    drawn = call_graph(document)
-
-    assert drawn is not None
-    nodes = {name_of(node["place"]): node for node in drawn["nodes"]}
-    assert abs(nodes["total"]["y"] - nodes["add"]["y"]) > NODE_HEIGHT
-    assert len(drawn["edges"]) == len(edges) + 1
 
 
 @pytest.mark.parametrize("n", [0, 1])
@@ -313,25 +281,18 @@ def a_fix(document: ResultDocument, **more: Any) -> FixEntry:  # noqa: ANN401 - 
 
 
 @pytest.mark.parametrize(
-    ("tool", "summary", "caution"),
+    ("tool", "caution"),
     [
-        ("swapped-operands", "this edit of add; ", "It may treat the symptom"),
-        (
-            "take-back",
-            "undo the change of add; 0 tests pass with it",
-            "It loses what the change was to do.",
-        ),
+        ("swapped-operands", "It may treat the symptom"),
+        ("take-back", "It loses what the change was to do."),
     ],
 )
 def test_what_inspections_came_across_is_shown_with_a_caution(
-    document: ResultDocument, tool: str, summary: str, caution: str
+    document: ResultDocument, tool: str, caution: str
 ) -> None:
-    document.fixes = [a_fix(document, stage="inspection", tool=tool, patch_file=None)]
+    found = a_fix(document, stage="inspection", tool=tool, patch_file=None)
 
-    (shown,) = document.fixes
-
-    assert summary in summary_of(shown)
-    assert caution_of(shown).startswith(caution)
+    assert caution_of(found).startswith(caution)
 
 
 def test_a_verified_change_is_the_first_thing_to_do(

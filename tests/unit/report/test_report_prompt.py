@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.llm.privacy import Privacy
@@ -11,9 +10,8 @@ from pytest_bayesloc.report.markdown import MAX_PROMPT, prompt
 from tests.unit.report.test_report_parts import remembered
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.report.document import ResultDocument
+    from pytest_bayesloc.report.document import ReadSource, ResultDocument
 
-ReadSource = Callable[[str], "str | None"]
 CLEAN = Privacy().clean
 
 

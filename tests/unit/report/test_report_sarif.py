@@ -41,12 +41,6 @@ def test_fault_of_a_test_has_a_rule_of_its_own(document: ResultDocument) -> None
     assert rules == ["bayesloc/code", "bayesloc/test", "bayesloc/code"]
 
 
-def test_fingerprint_is_of_our_own_name(document: ResultDocument) -> None:
-    assert [set(r["partialFingerprints"]) for r in results(document)] == [
-        {"bayeslocSuspect/v1"}
-    ] * 3
-
-
 def test_place_is_the_line_within_its_function(document: ResultDocument) -> None:
     physical = results(document)[0]["locations"][0]["physicalLocation"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -34,45 +33,6 @@ def matching(lines: list[str], pattern: str) -> list[str]:
 Told = Callable[..., list[str]]
 
 
-def test_a_fault_is_told_with_suspect_line_reasons_and_next_step(told: Told) -> None:
-    assert told()[:7] == [
-        "fault 1: 2 tests failed with AssertionError: assert -1 == 5",
-        "Most likely: add (calc.py:1), >99 %; next total <1 %",
-        "  line 2: return a - b  (its most suspicious line)",
-        "  * returned -1 for a=2, b=3: in passing tests the result is never below a",
-        "  * b is `3`, and `0` in test_add_nothing, which passes",
-        "  Next, search for a fix: pytest --lf --bayesloc-fix=suggest",
-        "",
-    ]
-
-
-def test_flags_come_before_the_suspect(told: Told) -> None:
-    lines = told(width=300)
-    start = lines.index("fault 2: 1 test failed with ValueError: no text given")
-
-    assert lines[start + 1 : start + 5] == [
-        "  likely cause: the test's data",
-        "  passed when run again: test_calc.py::test_sometimes, test_calc.py::test_late",
-        "  test_late passes alone and fails after test_early (1 of 7 earlier tests matters): it "
-        "changes calc.TABLE (in calc.py:14 parse) and 2 more variables",
-        "Most likely: test_parse (test_calc.py:12), 62 %; next parse 38 %",
-    ]
-    assert "  Next, reproduce it: pytest test_calc.py::test_early test_calc.py::test_late" in lines
-
-
-def test_spoilers_that_were_not_narrowed_down_are_told_as_such(
-    document: ResultDocument, told: Told
-) -> None:
-    (spoiled,) = document.faults[1].spoiled
-    spoiled.after = [f"t.py::t{n}" for n in range(5)]
-    spoiled.is_smallest, spoiled.state = False, []
-
-    assert (
-        "  test_late passes alone and fails after t0, t1, t2 and 2 more (at most 5 of 7 earlier "
-        "tests matter: time was up before fewer were tried)" in told(width=300)
-    )
-
-
 def test_reason_that_weighs_nearly_nothing_is_not_told(
     document: ResultDocument, told: Told
 ) -> None:
@@ -91,32 +51,6 @@ def test_share_of_the_tests_has_a_line_of_its_own_where_it_is_worth_one(
 
     assert told().count("  the tests themselves may be wrong: 12 %") == n_lines
     assert len(matching(told(), "*may be wrong*")) == n_lines
-
-
-def test_suspects_that_tie_are_named_together(document: ResultDocument, told: Told) -> None:
-    rows = document.faults[0].ranking
-    rows[:] = [replace(row, rank=1, tied=4, posterior=0.25) for row in rows]
-
-    assert (
-        "Equally likely, 25 % each: add (calc.py:1), total (calc.py:5), parse (calc.py:12) and "
-        "1 more" in told(width=100)
-    )
-
-
-def test_a_fix_stands_before_the_reasons_and_is_the_next_step(
-    document: ResultDocument, told: Told
-) -> None:
-    document.fixes = [a_fix(document, diff=DIFF)]
-
-    lines = told()
-    start = next(n for n, line in enumerate(lines) if "possible fix, not applied" in line)
-
-    assert lines[start + 2 : start + 5] == [
-        "    -    return a - b",
-        "    +    return a + b",
-        "  * returned -1 for a=2, b=3: in passing tests the result is never below a",
-    ]
-    assert "  Next, apply this fix: git apply .bayesloc/fixes/1.patch" in lines
 
 
 def test_a_fix_stands_below_the_cause_that_it_removes(document: ResultDocument, told: Told) -> None:
@@ -199,46 +133,6 @@ def test_somebody_who_goes_in_circles_is_told_first(document: ResultDocument, to
     assert not matching(lines, "*error: E*")
 
 
-def test_similar_bug_is_a_reason(document: ResultDocument, told: Told) -> None:
-    document.memory = remembered()
-
-    assert matching(told(), "  [*] similar to bug b0 (2026-10-02), fixed by*")
-
-
-def test_faults_with_the_same_suspect_have_one_answer(document: ResultDocument, told: Told) -> None:
-    document.faults.append(copy.deepcopy(document.faults[0]))
-
-    lines = told()
-
-    assert lines[1].startswith("  the same suspect as in fault 3: 2 tests failed with Assertion")
-    assert len(matching(lines, "Most likely: add *")) == 1
-
-
-def test_the_end_tells_where_the_reports_lie(told: Told) -> None:
-    assert told(reports={"html": "out/report.html"})[-1] == "report: html out/report.html"
-
-
-def test_what_is_missing_is_one_footnote(document: ResultDocument, told: Told) -> None:
-    document.partial = ["Worker gw1 died.", "Cut."]
-
-    assert "Note: Worker gw1 died. (1 more note in the report)" in told()
-    assert "Note: Cut." in told(verbosity=1)
-
-
-def test_many_faults_are_summed_up_in_one_line(document: ResultDocument, told: Told) -> None:
-    fault = document.faults[0]
-    for n in range(100):
-        other = copy.deepcopy(fault)
-        other.ranking[0].qualname = f"add{n}"
-        document.faults.append(other)
-
-    lines = told(width=60)
-
-    assert len(matching(lines, "fault *")) == 3
-    assert matching(lines, "and 99 more faults, in the report: AssertionError*...")
-    assert len(lines) < 60
-
-
 def test_plain_run_tells_less_and_leads_on(told: Told) -> None:
     lines = told(is_inspected=False)
 
@@ -303,26 +197,6 @@ def test_the_answer_stands_out(document: ResultDocument, read_source: ReadSource
 
     assert title.markup == {"bold": True, "red": True}
     assert verdict.markup == {"bold": True}
-
-
-def test_long_form_has_table_ratios_values_and_inspections(told: Told) -> None:
-    lines = told(verbosity=1)
-
-    assert matching(lines, "* 1 *>99 %*0.88*calc.py:1 add")
-    assert [row.split()[-1] for row in matching(lines, "* 2= *")] == ["total", "parse"]
-    assert matching(lines, "* 1 *test_calc.py:12 test_parse [[]test]")
-    assert lines[lines.index("why calc.py:1 add") + 1].split(maxsplit=1) == [
-        "x19",
-        "returned -1 for a=2, b=3: in passing tests the result is never below a",
-    ]
-    assert lines[next(n for n, line in enumerate(lines) if line.startswith("values of")) :][:4] == [
-        "values of add  passing: test_add_nothing  failing: test_add",
-        "    a          2                          2",
-        "  > b          0                          3",
-        "  > return     2                          -1",
-    ]
-    assert matching(lines, "inspected calc.py:1 add by assertions, 48 % to >99 %: *")
-    assert "time: collect <0.01 s, inspect 1.25 s" in lines
 
 
 def test_a_table_counts_the_rows_that_it_has_no_room_for(

@@ -14,7 +14,6 @@ from tests.fakes.hostile import Hostile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
-    from types import CodeType
 
 HERE = os.path.realpath(__file__)
 
@@ -34,6 +33,21 @@ def texts(values: dict[str, list[Any]]) -> dict[str, Any]:
     return {name: value[4] or value[0] for name, value in values.items()}
 
 
+@pytest.fixture(autouse=True)
+def _profile() -> Iterator[None]:
+    """Other tools go on where they were."""
+    before = sys.getprofile()
+    yield
+    sys.setprofile(before)
+
+
+def tracer_of(*functions: Callable[..., Any], **more: Any) -> CallTracer:  # noqa: ANN401 - its own
+    named = [function.__code__ for function in functions]
+    return CallTracer(
+        {HERE: {(c.co_firstlineno, c.co_name): n for n, c in enumerate(named)}}, **more
+    )
+
+
 def record(run: Callable[[], object], *functions: Callable[..., Any]) -> list[Seen]:
     calls, _ = recorded(run, *functions)
     return calls
@@ -43,19 +57,13 @@ def recorded(
     run: Callable[[], object], *functions: Callable[..., Any]
 ) -> tuple[list[Seen], dict[tuple[str, str], int]]:
     """The calls of ``functions`` while ``run`` runs, and who called whom how often."""
-    named: list[CodeType] = [function.__code__ for function in functions]
-    targets = {(c.co_firstlineno, c.co_name): n for n, c in enumerate(named)}
-    tracer = CallTracer({HERE: targets})
-    before = sys.getprofile()
+    names = [function.__code__.co_name for function in functions]
+    tracer = tracer_of(*functions)
     tracer.start()
-    try:
-        run()
-    finally:
-        raw = tracer.stop()
-        sys.setprofile(before)
+    run()
     calls = [
         Seen(
-            name=named[target].co_name,
+            name=names[target],
             caller=caller,
             entered=entered,
             left=left,
@@ -63,9 +71,9 @@ def recorded(
             result=None if result is None else result[4] or result[0],
             raised=raised,
         )
-        for target, caller, entered, left, args, result, raised in raw
+        for target, caller, entered, left, args, result, raised in tracer.stop()
     ]
-    edges = {(named[a].co_name, named[b].co_name): n for (a, b), n in tracer.edges.items()}
+    edges = {(names[a], names[b]): n for (a, b), n in tracer.edges.items()}
     return calls, edges
 
 
@@ -256,16 +264,10 @@ def test_function_that_was_entered_before_the_recording_ends_nothing() -> None:
         tracer.start()
         return inner(n)
 
-    targets = enumerate((entered_before.__code__, inner.__code__))
-    tracer = CallTracer({HERE: {(c.co_firstlineno, c.co_name): n for n, c in targets}})
-    before = sys.getprofile()
-    try:
-        entered_before(1)
-        calls = tracer.stop()
-    finally:
-        sys.setprofile(before)
+    tracer = tracer_of(entered_before, inner)
+    entered_before(1)
 
-    assert [call[0] for call in calls] == [1]
+    assert [call[0] for call in tracer.stop()] == [1]
 
 
 def test_parameters_that_a_closure_uses_are_noted() -> None:
@@ -313,17 +315,11 @@ def test_of_many_calls_the_first_and_the_last_are_kept_and_all_are_counted() -> 
 
 
 def test_next_test_starts_from_nothing() -> None:
-    tracer = CallTracer({HERE: {(inner.__code__.co_firstlineno, "inner"): 0}})
-    before = sys.getprofile()
-    try:
+    tracer = tracer_of(inner)
+    for n in (1, 2):
         tracer.start()
-        inner(1)
-        tracer.stop()
-        tracer.start()
-        inner(2)
+        inner(n)
         calls = tracer.stop()
-    finally:
-        sys.setprofile(before)
 
     assert [(call[2], call[4]["n"][4]) for call in calls] == [(1, "2")]
 
@@ -397,8 +393,7 @@ def test_a_sample_notes_the_first_calls_of_a_function_over_all_tests() -> None:
     def target(number: int) -> int:
         return number
 
-    key = (target.__code__.co_firstlineno, "target")
-    tracer = CallTracer({HERE: {key: 0}}, sample=True)
+    tracer = tracer_of(target, sample=True)
 
     noted = []
     for _ in range(4):
@@ -417,8 +412,7 @@ def test_values_of_one_function_are_noted_with_their_parts() -> None:
     def other(order: dict[str, int]) -> int:
         return len(order)
 
-    named = {(f.__code__.co_firstlineno, f.__name__): n for n, f in enumerate((target, other))}
-    tracer = CallTracer({HERE: named}, detailed=0)
+    tracer = tracer_of(target, other, detailed=0)
     tracer.start()
     target({"a": 1})
     (_, _, _, _, args, result, _), (*_, plain, _, _) = tracer.stop()

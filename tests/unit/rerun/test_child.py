@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import builtins
-
-from pytest_bayesloc.rerun.child import NAME, Probe
+from pytest_bayesloc.rerun.child import Probe
 
 
 def test_first_heartbeat_of_a_test_is_told_at_once_and_no_other() -> None:
@@ -27,11 +25,3 @@ def test_violations_are_noted_once_in_order_and_speak_for_themselves() -> None:
 
     probe.reset()
     assert probe.violations == []
-
-
-def test_built_ins_are_at_hand_where_a_file_hides_them() -> None:
-    assert Probe(lambda: None).builtins is builtins
-
-
-def test_name_is_not_mangled_inside_classes() -> None:
-    assert NAME.endswith("__")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.rerun.swap import codes_in, compile_patched, excerpt, key_of, line_map
+from pytest_bayesloc.rerun.swap import codes_in, compile_patched, excerpt, line_map
 
 TEXT = """\
 import functools
@@ -31,82 +31,36 @@ PATCHED = TEXT.replace("    y = ", "    hello = 1\n    assert x != 5\n    y = ")
 )
 
 
-def test_inserted_lines_stand_for_the_line_that_they_were_inserted_before() -> None:
-    assert line_map("a\nb\nc\n", "a\nX\nY\nb\nc\n") == [0, 1, 2, 2, 2, 3]
+SUITE = "if x:\n    a\n"
+ONE_LINE_SUITES = "if x: return 1\nelse: return 2\n"
+BROKEN_UP = "if x:\n    r = 1\n    X\n    return r\nelse:\n    r = 2\n    return r\n"
+LINES = {
+    "inserted: the line below": ("a\nb\nc\n", "a\nX\nY\nb\nc\n", [1, 2, 2, 2, 3]),
+    "at the end of a suite: the line above": (SUITE, f"{SUITE}    X\n    Y\n", [1, 2, 2, 2]),
+    "the same above other lines": (f"{SUITE}\n\nb\n", f"{SUITE}    X\n\n\nb\n", [1, 2, 2, 3, 4, 5]),
+    "added at the end: the last one": ("a\nb\n", "a\nb\nX\nY\n", [1, 2, 2, 2]),
+    "changed: what they replaced": ("a\nb\nc\nd\n", "a\nX\nY\nZ\nd\n", [1, 2, 3, 3, 4]),
+    "suites broken up: their own line": (ONE_LINE_SUITES, BROKEN_UP, [1, 1, 1, 1, 2, 2, 2]),
+    "behind removed ones: as before": ("a\nb\nc\nd\n", "a\nd\n", [1, 4]),
+    "equal lines around one more": ("a\na\n", "a\na\na\n", [1, 2, 2]),
+    "equal lines around one less": ("a\na\na\n", "a\na\n", [1, 2]),
+    "without an end of the last line": ("a\nb\nc", "a\nX\nY\nc\n", [1, 2, 2, 3]),
+    "of an empty original": ("", "x\ny\n", [1, 1]),
+    "with a form feed": ("'\x0c'\nb\n", "'\x0c'\nX\nb\n", [1, 2, 2]),
+}
 
 
-@pytest.mark.parametrize("below", ["", "\n\nb\n"])
-def test_lines_inserted_at_the_end_of_a_suite_stand_for_the_line_above(below: str) -> None:
-    original = f"if x:\n    a\n{below}"
-    expected = [0, 1, 2, 2, 2, *range(3, 3 + below.count("\n"))]
+@pytest.mark.parametrize("which", LINES)
+def test_lines_of_a_patched_text_stand_for_those_of_the_original(which: str) -> None:
+    original, patched, lines = LINES[which]
 
-    assert line_map(original, f"if x:\n    a\n    X\n    Y\n{below}") == expected
-
-
-def test_lines_added_at_the_end_stand_for_the_last_one() -> None:
-    assert line_map("a\nb\n", "a\nb\nX\nY\n") == [0, 1, 2, 2, 2]
-
-
-def test_changed_lines_stand_for_what_they_replaced() -> None:
-    assert line_map("a\nb\nc\nd\n", "a\nX\nY\nZ\nd\n") == [0, 1, 2, 3, 3, 4]
-
-
-def test_suites_that_were_broken_up_stand_for_their_own_line() -> None:
-    original = "if x: return 1\nelse: return 2\n"
-    patched = "if x:\n    r = 1\n    X\n    return r\nelse:\n    r = 2\n    return r\n"
-
-    assert line_map(original, patched) == [0, 1, 1, 1, 1, 2, 2, 2]
-
-
-def test_line_behind_removed_ones_keeps_its_number() -> None:
-    assert line_map("a\nb\nc\nd\n", "a\nd\n") == [0, 1, 4]
-
-
-def test_equal_lines_around_a_change_are_not_counted_twice() -> None:
-    assert line_map("a\na\n", "a\na\na\n") == [0, 1, 2, 2]
-    assert line_map("a\na\na\n", "a\na\n") == [0, 1, 2]
-
-
-def test_end_of_the_last_line_makes_no_difference() -> None:
-    assert line_map("a\nb\nc", "a\nX\nY\nc\n") == [0, 1, 2, 2, 3]
-
-
-def test_empty_original_has_one_line() -> None:
-    assert line_map("", "x\ny\n") == [0, 1, 1]
-
-
-def test_form_feed_ends_no_line() -> None:
-    assert line_map("'\x0c'\nb\n", "'\x0c'\nX\nb\n") == [0, 1, 2, 2]
+    assert line_map(original, patched) == [0, *lines]
 
 
 def line_numbers(code: Any) -> dict[str, set[int]]:  # noqa: ANN401
     return {
         c.co_name: {line for _, _, line in c.co_lines() if line is not None} for c in codes_in(code)
     }
-
-
-def test_functions_of_the_patched_text_are_found_by_their_old_lines() -> None:
-    old = {key_of(c) for c in codes_in(compile(TEXT, "m.py", "exec"))}
-    new = {key_of(c) for c in codes_in(compile_patched(TEXT, PATCHED, "m.py"))}
-
-    assert new == old == {(1, "<module>"), (3, "before"), (6, "target"), (14, "after")}
-
-
-def test_unpatched_functions_are_the_same_code() -> None:
-    old: dict[Any, Any] = {key_of(c): c for c in codes_in(compile(TEXT, "m.py", "exec"))}
-    new: dict[Any, Any] = {key_of(c): c for c in codes_in(compile_patched(TEXT, PATCHED, "m.py"))}
-
-    for key in ((3, "before"), (14, "after")):
-        assert new[key].co_code == old[key].co_code
-        assert new[key].co_consts == old[key].co_consts
-        assert list(new[key].co_lines()) == list(old[key].co_lines())
-
-
-def test_patched_function_has_no_line_that_the_file_does_not_have() -> None:
-    code = compile_patched(TEXT, PATCHED, "m.py")
-
-    assert line_numbers(code)["target"] <= set(range(6, 13))
-    assert line_numbers(code)["after"] == line_numbers(compile(TEXT, "m.py", "exec"))["after"]
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,15 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from pytest_bayesloc.rerun import flow
 from pytest_bayesloc.rerun.flow import FlowTracer, Origins, Root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    import pytest
 
     from pytest_bayesloc.rerun.flow import Activation
 
@@ -101,18 +101,12 @@ def test_small_number_in_an_attribute_is_whose_code_put_it_there() -> None:
     assert makers(followed(makes), "check", "degree") == ["uses"]
 
 
-def test_small_number_is_followed_through_parameters() -> None:
+@pytest.mark.parametrize("name", ["degree", "knots"], ids=["small number", "copy"])
+def test_value_made_of_an_argument_is_whose_the_argument_is(name: str) -> None:
     def makes() -> None:
         check(Spline(3, (1.5, 2.5)))
 
-    assert makers(followed(makes), "check", "degree") == ["makes"]
-
-
-def test_copy_of_an_argument_is_whose_the_argument_is() -> None:
-    def makes() -> None:
-        check(Spline(3, (1.5, 2.5)))
-
-    assert makers(followed(makes), "check", "knots") == ["makes"]
+    assert makers(followed(makes), "check", name) == ["makes"]
 
 
 def test_result_is_made_by_the_call_that_returned_it_first() -> None:
@@ -128,26 +122,16 @@ def test_result_is_made_by_the_call_that_returned_it_first() -> None:
     assert makers(followed(makes), "check_number") == ["inner"]
 
 
-def test_list_is_also_made_by_who_changed_it() -> None:
+@pytest.mark.parametrize("change", [(list.append, 2.5), (list.pop,)], ids=["put", "taken"])
+def test_list_is_also_made_by_who_changed_it(change: tuple[Any, ...]) -> None:
     def makes() -> None:
-        knots = [1.5]
+        knots = [1.5, 3.5]
         spoils(knots)
         check_knots(knots)
 
     def spoils(knots: list[float]) -> None:
-        knots.append(2.5)
-
-    assert makers(followed(makes), "check_knots") == ["makes", "spoils"]
-
-
-def test_who_only_took_something_out_of_a_list_has_changed_it() -> None:
-    def makes() -> None:
-        knots = [1.5, 2.5]
-        spoils(knots)
-        check_knots(knots)
-
-    def spoils(knots: list[float]) -> None:
-        knots.pop()
+        method, *args = change
+        method(knots, *args)
 
     assert makers(followed(makes), "check_knots") == ["makes", "spoils"]
 

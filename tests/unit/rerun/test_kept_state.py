@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.rerun.shared import KeptState, changed_state, shared_state
+from tests.fakes.hostile import Hostile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,4 +146,69 @@ def test_function_of_another_module_that_is_replaced_differs_and_is_put_back(
 
     assert name in changed(before)
     kept.restore()
+    assert changed(before) == []
+
+
+def hostile() -> Hostile:
+    made = Hostile()
+    object.__setattr__(made, "held", [])
+    return made
+
+
+def loop() -> list[Any]:
+    value: list[Any] = [1]
+    value.append(value)
+    return value
+
+
+IN_PLACE: dict[str, tuple[Any, Callable[[Any], object]]] = {
+    "beyond the cap": (dict.fromkeys(range(500)), lambda value: value.pop(499)),
+    "attribute": (hostile(), lambda value: object.__getattribute__(value, "held").append(1)),
+    "value that holds itself": (loop(), lambda value: value.append(2)),
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_variable_that_is_changed_in_place_differs(module: ModuleType, name: str) -> None:
+    value, change = IN_PLACE[name]
+    vars(module)["STATE"] = value
+    before = shared_state(name_of)
+
+    assert changed(before) == []
+    change(value)
+    assert changed(before) == [f"{NAME}.STATE"]
+
+
+def test_function_that_is_replaced_differs(module: ModuleType) -> None:
+    before = shared_state(name_of)
+
+    vars(module)["default"] = lambda: 1
+
+    assert f"{NAME}.default" in changed(before)
+
+
+def test_attribute_of_a_foreign_class_is_left_out(module: ModuleType) -> None:
+    foreign = type("Foreign", (), {"__module__": "elsewhere", "open": []})
+    vars(module)["Foreign"] = foreign
+    before = shared_state(name_of)
+
+    foreign.open.append(1)  # type: ignore[attr-defined]
+
+    assert changed(before) == []
+
+
+def test_variables_of_foreign_modules_are_left_out(module: ModuleType) -> None:
+    del module.__file__
+
+    assert not any("SETTINGS" in name for name in shared_state(name_of))
+
+
+def test_what_unittest_notes_for_itself_is_no_state(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = shared_state(name_of)
+
+    monkeypatch.setattr(Pool, "tearDown_exceptions", [], raising=False)
+    vars(module)["pytestmark"] = 1
+
     assert changed(before) == []

@@ -16,9 +16,20 @@ import pytest
 from pytest_bayesloc.rerun.readers import Readers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from types import FunctionType
 
 OWN = Path(__file__).name
+
+
+def asked(
+    call: Callable[[], object], scratch: str = ""
+) -> Mapping[str, list[tuple[str, int, int, str]]]:
+    """Who in this file asks for which condition while ``call`` runs."""
+    readers = Readers(lambda file: OWN if file == __file__ else "", scratch)
+    readers.start()
+    call()
+    return readers.stop()
 
 
 def clock() -> object:
@@ -79,26 +90,17 @@ def hashed() -> object:
         (nearby, "folder"),
     ],
 )
-def test_code_that_asks_is_noted_by_condition(call: object, condition: str) -> None:
-    readers = Readers(lambda file: OWN if file == __file__ else "")
+def test_code_that_asks_is_noted_by_condition(call: FunctionType, condition: str) -> None:
+    found = asked(call)[condition]
 
-    readers.start()
-    call()  # type: ignore[operator]
-    found = readers.stop()
-
-    assert [(file, name) for file, _, _, name in found[condition]] == [
-        (OWN, call.__name__)  # type: ignore[attr-defined]
-    ]
+    assert [(file, name) for file, _, _, name in found] == [(OWN, call.__name__)]
 
 
 @pytest.mark.parametrize(("scratch", "n"), [("", 1), ("/usr", 1), ("/dev", 0)])
 def test_what_is_there_is_noted_but_for_the_scratch_folder_and_code(scratch: str, n: int) -> None:
-    readers = Readers(lambda file: OWN if file == __file__ else "", scratch)
+    paths = [Path(path) for path in ("/dev/null", "/missing/run.lock", __file__)]
 
-    readers.start()
-    for path in ("/dev/null", "/missing/run.lock", __file__):
-        Path(path).exists()
-    found = readers.stop()
+    found = asked(lambda: [path.exists() for path in paths], scratch)
 
     assert [name for name in found if name.startswith("found:")] == ["found:/dev/null"] * n
 
@@ -110,11 +112,8 @@ def test_variable_that_is_there_or_has_a_default_is_not_demanded(
     call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
-    readers = Readers(lambda file: OWN if file == __file__ else "")
 
-    readers.start()
-    call()
-    found = readers.stop()
+    found = asked(call)
 
     assert [name for name in found if name.startswith("demand:")] == []
     assert [name for name in found if name.startswith("variable:")]
@@ -131,11 +130,9 @@ def test_nothing_is_noted_after_its_end() -> None:
 
 
 def test_clock_that_a_library_reads_for_itself_is_no_wait_of_the_code() -> None:
-    readers = Readers(lambda file: OWN if file == __file__ else "")
     loop = asyncio.new_event_loop()
 
-    readers.start()
-    loop.time()
+    found = asked(loop.time)
     loop.close()
 
-    assert "waiting" not in readers.stop()
+    assert "waiting" not in found

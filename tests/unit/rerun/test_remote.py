@@ -4,12 +4,9 @@ import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
-from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.rerun.command import Command
 from pytest_bayesloc.rerun.link import Workspaces
-from pytest_bayesloc.rerun.transports.remote import check_tree, opening
+from pytest_bayesloc.rerun.transports.remote import opening
 from tests.fakes.transport import FakeTransport
 
 if TYPE_CHECKING:
@@ -57,13 +54,3 @@ def test_environment_of_the_run_stays_here() -> None:
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-
-
-def test_files_that_differ_are_named() -> None:
-    found = {f"m{i}.py": "ab" for i in range(6)} | {"gone.py": ""}
-
-    with pytest.raises(ExecutionError) as raised:
-        check_tree("farm", HERE, WORKSPACES, {**found, "absent.py": ""})
-
-    assert "/app of farm are not those here: m0.py, m1.py" in str(raised.value)
-    assert "and 3 more (6 of 8 differ)" in str(raised.value)

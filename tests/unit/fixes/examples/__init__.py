@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.fixes.project import Task
@@ -21,7 +22,7 @@ class Example:
         after: Text that one of the first three proposals gives, the same as before if it is a
             hint; None: nothing is proposed.
         says: Part of the proposal's message.
-        line: Where the error was raised.
+        line: Where the error was raised; in code, the first line that is to change by default.
         files: More files of the project, by path.
         values: As in ``Task``.
         test: As in ``Task``.
@@ -31,7 +32,7 @@ class Example:
 
     error: str
     before: str
-    after: str | None
+    after: str | None = None
     says: str = ""
     line: int = 0
     files: Mapping[str, str] = field(default_factory=dict)
@@ -42,13 +43,21 @@ class Example:
 
     def task(self) -> Task:
         """The task that the tool is given."""
+        line = self.line or self._first_change()
         return Task(
             code=self.before,
             filename=self.filename,
             error=self.error,
-            line=self.line,
-            lines=(self.line,) if self.line else (),
+            line=line,
+            lines=(line,) if line else (),
             values=self.values,
             test=self.test,
             test_file=self.test_file,
         )
+
+    def _first_change(self) -> int:
+        """The first line that differs in ``after``; 0 in data, and if nothing is proposed."""
+        if self.after is None or not self.filename.endswith(".py"):
+            return 0
+        lines = zip_longest(self.before.splitlines(), self.after.splitlines())
+        return next((n for n, (old, new) in enumerate(lines, 1) if old != new), 0)

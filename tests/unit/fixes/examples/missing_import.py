@@ -12,45 +12,23 @@ from __future__ import annotations
 import os
 
 
-class Report:
-    """What a day came to."""
-
-    def stamp(self) -> str:
-        if self.day is None:  # today
-            return datetime.now().strftime(
-                "%Y-%m-%d",
-            )
-        return self.day
+def stamp() -> str:
+    return datetime.now().strftime(
+        "%Y-%m-%d",
+    )
 '''
-_LOADER = """\
-class Loader:
-    async def load(self, reader):
-        raw = await reader.read()
-        # An empty body is no error.
-        return json.loads(raw) if raw else {}
-
-
-# The one that is used.
-LOADER = Loader()
-"""
 EXAMPLES = (
     Example(
         error="NameError: name 'datetime' is not defined. Did you forget to import 'datetime'?",
         before=_REPORT,
         after=_REPORT.replace("import os\n", "import os\nfrom datetime import datetime\n"),
-        line=13,
+        line=9,
     ),
     Example(
         error="NameError: name 'datetime' is not defined",
         before="def first(year):\n    return datetime.date(year, 1, 1)\n",
         after="import datetime\n\ndef first(year):\n    return datetime.date(year, 1, 1)\n",
         line=2,
-    ),
-    Example(
-        error="NameError: name 'json' is not defined",
-        before=_LOADER,
-        after=f"import json\n\n{_LOADER}",
-        line=5,
     ),
     Example(
         error="NameError: name 'Money' is not defined",
@@ -85,19 +63,16 @@ EXAMPLES = (
         error="NameError: name 'json' is not defined",
         before="import os\nif os.environ.get('FAST'):\n    import json\n\n\n"
         "def f(x):\n    return json.loads(x)\n",
-        after=None,
         line=7,
     ),
     Example(  # names of modules, but used as no module is
         error="NameError: name 'code' is not defined",
         before="def area(zip_code):\n    return code[:2] + code\n",
-        after=None,
         line=2,
     ),
     Example(
         error="NameError: name 'count' is not defined",
         before="def mean(numbers):\n    n = len(numbers)\n    return sum(numbers) / count\n",
-        after=None,
         line=3,
     ),
 )

@@ -26,7 +26,6 @@ EXAMPLES = (
         "        seen = seen.add(x) if x > 1 else seen\n    return seen\n",
         after="def f(xs):\n    seen = set()\n    for x in xs:\n"
         "        if x > 1:\n            seen.add(x)\n    return seen\n",
-        line=4,
     ),
     *(
         Example(
@@ -48,7 +47,6 @@ EXAMPLES = (
         error=_NONE,
         before="class C:\n    def f(self, x):\n        x + 1\n",
         after="class C:\n    def f(self, x):\n        return x + 1\n",
-        line=3,
     ),
     Example(
         error="TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'",
@@ -67,22 +65,19 @@ EXAMPLES = (
         error="AssertionError: assert 1 == 6",
         before="def f(xs):\n    n = 0\n    for x in xs:\n        n += x\n        return n\n",
         after="def f(xs):\n    n = 0\n    for x in xs:\n        n += x\n    return n\n",
-        line=5,
     ),
     Example(
         error=_NONE,
         before="def f(x):\n    if x:\n        return 1\n    2 * x\n",
         after="def f(x):\n    if x:\n        return 1\n    return 2 * x\n",
-        line=4,
     ),
-    Example(error=_NONE, before="def f(x) -> None:\n    y = x\n", after=None, line=2),
+    Example(error=_NONE, before="def f(x) -> None:\n    y = x\n", line=2),
     Example(
         error="AssertionError: assert 4 == 5",
         before="def f(x):\n    y = x\n",
-        after=None,
         line=2,
     ),
-    Example(error=_NONE, before="def f(x):\n    yield x\n    y = x\n", after=None, line=3),
+    Example(error=_NONE, before="def f(x):\n    yield x\n    y = x\n", line=3),
     Example(
         error=_NONE,
         before="def f(xs):\n    total = 0\n    for x in xs:\n        total += x\n"
@@ -103,20 +98,17 @@ EXAMPLES = (
         error=_NONE,
         before="def f(x): y = 2 * x\n",
         after="def f(x): y = 2 * x; return y\n",
-        line=1,
     ),
     Example(
         error=_NONE,
         before="class TestIt:\n    def test_f(self):\n        y = f(2)\n        assert y == 5\n"
         "        z = y\n",
-        after=None,
         line=4,
     ),
     Example(
         error="AssertionError: assert None == [1]",
         before="def f(xs):\n    ys = list(xs)\n    return ys.reverse()\n",
         after="def f(xs):\n    ys = list(xs)\n    ys.reverse()\n    return ys\n",
-        line=3,
     ),
     Example(
         error="AssertionError: assert None == [1]",

@@ -31,7 +31,6 @@ EXAMPLES = (
         "        return rate() + rate()\n",
         after="class Cart:\n    def rate(self):\n        return 1\n\n    def total(self):\n"
         "        return self.rate() + self.rate()\n",
-        line=6,
     ),
     Example(
         error="NameError: name 'self' is not defined",
@@ -42,26 +41,22 @@ EXAMPLES = (
     Example(
         error="TypeError: add() takes 1 positional argument but 2 were given",
         before="class Cart:\n    @staticmethod\n    def add(item):\n        return item\n",
-        after=None,
         line=4,
     ),
     Example(
         error="TypeError: add() takes 1 positional argument but 2 were given",
         before="def add(item):\n    return item\n",
-        after=None,
         line=2,
     ),
     Example(
         error="NameError: name 'rate' is not defined",
         before="class Cart:\n    def total(self):\n        return rate()\n",
-        after=None,
         line=3,
     ),
     Example(
         error="TypeError: Cart.add() takes 2 positional arguments but 3 were given",
         before="class Cart:\n    def __init__(this):\n        this.items = []\n\n"
         "    def add(this, item):\n        this.items.append(item)\n",
-        after=None,
         line=6,
     ),
     Example(
@@ -72,7 +67,6 @@ EXAMPLES = (
         after="class Base:\n    def rate(self):\n        return 1\n\n\nclass Cart(Base):\n"
         "    def total(self):\n        def each(n):\n            return n * self.rate()\n\n"
         "        return each(2)\n",
-        line=9,
     ),
     Example(
         error="AttributeError: 'A' object has no attribute 'n'",
@@ -87,7 +81,6 @@ EXAMPLES = (
         error="AssertionError: assert 1 == 2",
         before="class A:\n    n = 1\n\n    def f(self):\n        n = self.n + 1\n"
         "        return n\n",
-        after=None,
         line=6,
     ),
 )

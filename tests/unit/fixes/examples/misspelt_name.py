@@ -8,7 +8,6 @@ EXAMPLES = (
     Example(
         error="NameError: name 'rounded' is not defined",
         before="def f(x):\n    return rounded(x)\n",
-        after=None,
         line=2,
         files={"money.py": "def rounded(x):\n    return round(x)\n"},
     ),
@@ -16,18 +15,15 @@ EXAMPLES = (
         error="NameError: name 'totl' is not defined",
         before="def f(total):\n    return totl + 1\n",
         after="def f(total):\n    return total + 1\n",
-        line=2,
     ),
     Example(
         error="NameError: name 'lenght' is not defined",
         before="def f(x):\n    return lenght(x)  # keep\n",
         after="def f(x):\n    return len(x)  # keep\n",
-        line=2,
     ),
     Example(
         error="NameError: name 'json' is not defined",
         before="def f(x):\n    return json.loads(x)\n",
-        after=None,
         line=2,
     ),
 )

@@ -30,19 +30,16 @@ EXAMPLES = (
     Example(
         error=_SHARED,
         before="def f(x, names=[]):\n    for name in names:\n        x += name\n    return x\n",
-        after=None,
         line=3,
     ),
     Example(
         error=_SHARED,
         before="def f(x, n=0, names=()):\n    return [x, *names][n:]\n",
-        after=None,
         line=2,
     ),
     Example(
         error=_SHARED,
         before="def f(x, seen=[]):\n    return seen\n\n\ndef g(x):\n    return x\n",
-        after=None,
         line=6,
     ),
     Example(
@@ -66,7 +63,6 @@ EXAMPLES = (
         error=_SHARED,
         before="def f(x, names=[]):\n    if not names:\n        return [x]\n"
         "    return [*names, x] + list(names)\n",
-        after=None,
         line=4,
     ),
 )

@@ -39,7 +39,6 @@ EXAMPLES = (
         error=_WRONG,
         before="class A:\n    xs = []\n\n    def add(self, x):\n        self.xs = [x]\n"
         "        self.xs.append(x)\n",
-        after=None,
         line=6,
     ),
     Example(
@@ -71,7 +70,6 @@ EXAMPLES = (
         error=_WRONG,
         before="def f(xs):\n    return [lambda y: x + y for x in xs]\n",
         after="def f(xs):\n    return [lambda y, x=x: x + y for x in xs]\n",
-        line=2,
     ),
     Example(
         error=_WRONG,
@@ -85,13 +83,11 @@ EXAMPLES = (
         error=_WRONG,
         before="def f(n):\n    return [[0] * n] * n, dict.fromkeys('ab', [])\n",
         after="def f(n):\n    return [[0] * n for _ in range(n)], dict.fromkeys('ab', [])\n",
-        line=2,
     ),
     Example(
         error=_WRONG,
         before="def f(keys):\n    return dict.fromkeys(keys, [])\n",
         after="def f(keys):\n    return {key: [] for key in keys}\n",
-        line=2,
     ),
     Example(
         error=_WRONG,
@@ -109,13 +105,11 @@ EXAMPLES = (
         error="AssertionError: assert {'x': 2} == {'x': 1}",
         before="def f(a, b):\n    a.update(b)\n    return a\n",
         after="def f(a, b):\n    a = a.copy()\n    a.update(b)\n    return a\n",
-        line=2,
         says="a copy of `a` is changed",
     ),
     Example(
         error="AssertionError: assert {} == {'x': 1}",
         before="def f(a):\n    del a['x']\n    return a\n",
         after="def f(a):\n    a = a.copy()\n    del a['x']\n    return a\n",
-        line=2,
     ),
 )

@@ -75,7 +75,6 @@ EXAMPLES = (
     Example(
         error="AssertionError: assert [+ received] == [- snapshot]",
         before="def check(page, snapshot):\n    assert page == snapshot\n",
-        after=None,
         line=2,
         test_file="test_app.py",
     ),

@@ -72,6 +72,12 @@ EXAMPLES = (
         before="if a && !b || c != '&&':\n    n++;\nelse if d:\n    self.n--\n",
         after="if a and not b or c != '&&':\n    n += 1\nelif d:\n    self.n -= 1\n",
     ),
-    Example(error=_INVALID, before="def f(:\n    return ==\n", after=None),
-    Example(error=_INVALID, before="A = 1\n", after=None),
+    Example(
+        error=_INVALID,
+        before="def f(:\n    return ==\n",
+    ),
+    Example(
+        error=_INVALID,
+        before="A = 1\n",
+    ),
 )

@@ -30,18 +30,15 @@ EXAMPLES = (
         error=UTF8,
         before="def f(data):\n    return data.decode()\n",
         after='def f(data):\n    return data.decode(encoding="utf-8", errors="replace")\n',
-        line=2,
     ),
     Example(
         error="UnicodeEncodeError: 'latin-1' codec can't encode character '\\u20ac' in position 0",
         before="def f(path, text):\n    path.write_text(text, 'latin-1')\n",
         after='def f(path, text):\n    path.write_text(text, "utf-8")\n',
-        line=2,
     ),
     Example(
         error=UTF8,
         before="def f(path):\n    return str(path.open('rb').read(), 'utf-8')\n",
-        after=None,
         line=2,
     ),
 )

@@ -11,7 +11,6 @@ EXAMPLES = (
         "    return price(net, rat=2)  # twice\n",
         after="def price(net, rate=1):\n    return net * rate\n\n\ndef total(net):\n"
         "    return price(net, rate=2)  # twice\n",
-        line=6,
     ),
     Example(
         error="TypeError: Cart.__init__() got an unexpected keyword argument 'itms'. "
@@ -24,30 +23,20 @@ EXAMPLES = (
         error="TypeError: JSONEncoder.__init__() got an unexpected keyword argument 'ident'",
         before="import json\n\n\ndef f(x):\n    return json.dumps(x, ident=2)\n",
         after="import json\n\n\ndef f(x):\n    return json.dumps(x, indent=2)\n",
-        line=5,
     ),
     Example(
         error="TypeError: price() got an unexpected keyword argument 'encoding'",
         before="def total(net):\n    return price(net, encoding='x', tax=1)\n",
         after="def total(net):\n    return price(net, tax=1)\n",
-        line=2,
-    ),
-    Example(
-        error="TypeError: price() got an unexpected keyword argument 'rate'",
-        before="def price(net):\n    return net * rate\n",
-        after="def price(net, rate=None):\n    return net * rate\n",
-        line=2,
     ),
     Example(
         error="TypeError: price() got an unexpected keyword argument 'rate'",
         before="def total(net, **more):\n    return price(net, **more)\n",
-        after=None,
         line=2,
     ),
     Example(
         error="TypeError: price() got an unexpected keyword argument 'rate'",
         before="def price(net, **more):\n    return net * rate\n",
-        after=None,
         line=2,
     ),
     Example(
@@ -60,7 +49,6 @@ EXAMPLES = (
         error="TypeError: Cart.__init__() got an unexpected keyword argument 'itms'",
         before="from shop import Cart\n\n\ndef new():\n    return Cart(itms=[], note='')\n",
         after="from shop import Cart\n\n\ndef new():\n    return Cart(items=[], note='')\n",
-        line=5,
         files={"shop.py": "@dataclass\nclass Cart:\n    items: list\n    note: str\n"},
     ),
     Example(
@@ -69,6 +57,5 @@ EXAMPLES = (
         "    return f(x, width=3, char='=')\n",
         after="def f(x, width=2, symbol='#'):\n    return x\n\n\ndef g(x):\n"
         "    return f(x, width=3, symbol='=')\n",
-        line=6,
     ),
 )
