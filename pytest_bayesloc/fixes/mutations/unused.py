@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain
 
 from pytest_bayesloc.domain.source import FunctionNode, tree_of
-from pytest_bayesloc.fixes.mutations.values import parameters_of
+from pytest_bayesloc.fixes.mutations.calls import parameters_of
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.nodes import defaults, functions_in, nodes_of, parameters, targets
 from pytest_bayesloc.syntax.text import TextEdit, brief

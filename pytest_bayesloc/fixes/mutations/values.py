@@ -3,71 +3,34 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import difflib
-import inspect
 import re
-import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, combinations, zip_longest
 from string import Formatter
-from types import ModuleType
 
-from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.fixes.side_effects import aliases
+from pytest_bayesloc.fixes.mutations.calls import (
+    MISSING,
+    N_OTHERS,
+    at_hand,
+    attribute_of,
+    nearest,
+    renamed,
+)
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.expressions import extremes, kind_of
 from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
-    called_name,
-    defaults,
-    dotted,
     every_node,
     nodes_of,
-    parameters,
 )
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
-N_OTHERS = 6  # names that are tried in the place of one
 N_NEAR = 3  # of them, those that were bound last
 ALIKE = 0.6  # of difflib
-#: Methods whose argument is a flag.
-TAKE_FLAGS = frozenset({"splitlines"})
 #: Methods after which a collection has another number of items.
 SIZING = frozenset({"append", "remove", "pop", "insert", "add", "discard", "clear", "popitem"})
-#: Built-in methods and functions that are taken for one another.
-FAMILIES = (
-    ("strip", "lstrip", "rstrip"),
-    ("find", "rfind", "index", "rindex"),
-    ("split", "rsplit", "splitlines", "partition", "rpartition"),
-    ("partition", "rpartition"),
-    ("startswith", "endswith"),
-    ("append", "extend", "insert", "add", "update"),
-    ("lower", "upper", "casefold", "title", "capitalize"),
-    ("pop", "popleft", "popitem", "get"),
-    ("appendleft", "append"),
-    ("extendleft", "extend"),
-    ("keys", "values", "items"),
-    ("min", "max"),
-    ("any", "all"),
-    ("match", "search", "fullmatch"),
-    ("remove", "discard", "pop"),
-    ("ljust", "rjust", "center"),
-    ("issubset", "issuperset"),
-    ("union", "intersection", "difference"),
-    ("floor", "ceil", "round", "trunc"),
-    ("isdigit", "isalpha", "isalnum", "isspace", "isdecimal", "isnumeric"),
-    ("isinstance", "issubclass"),
-    ("sorted", "reversed", "list"),
-    ("islower", "isupper"),
-    ("setdefault", "get"),
-    ("read", "readline", "readlines"),
-    ("removeprefix", "removesuffix"),
-    ("rstrip", "removesuffix"),
-    ("lstrip", "removeprefix"),
-    ("copy", "deepcopy"),
-)  # fmt: skip
 
 
 def other_name(site: Site) -> Iterator[TextEdit]:
@@ -134,7 +97,7 @@ def _others(node: ast.Name, site: Site) -> list[str]:
     own = [other for other in site.own_names if other != name]
     near = [other for other in own if bound.get(other, node.lineno) < node.lineno]
     near.sort(key=lambda other: -bound[other])
-    both = chain.from_iterable(zip_longest(_nearest(name, own), near[:N_NEAR]))
+    both = chain.from_iterable(zip_longest(nearest(name, own), near[:N_NEAR]))
     found = [n for n in dict.fromkeys((*alike, *both)) if n is not None]
     return [other for other in found if _may_stand_for(site, name, other)][:N_OTHERS]
 
@@ -160,8 +123,8 @@ def other_attribute(site: Site) -> Iterator[TextEdit]:
             known = _of_self(site, node.attr) if base == "self" else used.get(base, [])
             if base != "self" and id(node) in called:  # other methods do other things
                 known = difflib.get_close_matches(node.attr, known, cutoff=ALIKE)
-            near = _nearest(node.attr, known)
-            yield from _renamed(site, node, near, used_of_it.get(id(node), ""))
+            near = nearest(node.attr, known)
+            yield from renamed(site, node, near, used_of_it.get(id(node), ""))
 
 
 def _of_self(site: Site, name: str) -> list[str]:
@@ -199,119 +162,6 @@ def whole_span(site: Site) -> Iterator[TextEdit]:
                 yield site.cut(start, site.end(call), made, f"`.{made}`", call.lineno)
 
 
-def similar_call(site: Site) -> Iterator[TextEdit]:
-    """Call a method or function that does nearly the same."""
-    for node in site.own(ast.Call):
-        called = node.func
-        name = called_name(node)
-        kin = dict.fromkeys(n for family in FAMILIES if name in family for n in family if n != name)
-        if isinstance(called, ast.Attribute):
-            kin = {n: None for n in kin if n not in TAKE_FLAGS or not node.args}
-            yield from _renamed(site, called, kin)
-        else:
-            for other in kin:
-                yield site.replace(called, other, f"`{name}` to `{other}`")
-
-
-def _renamed(
-    site: Site, node: ast.Attribute, names: Iterable[str], used_of_it: str = ""
-) -> Iterator[TextEdit]:
-    """Use other attributes; of what is known, those that exist and have what is ``used_of_it``."""
-    base, real = site.of(node.value), _real(site, node.value)
-    is_of_module = isinstance(real, ModuleType)
-    is_called = callable(_attribute(real, node.attr))
-    for name in names:
-        other = _attribute(real, name)
-        is_missing = bool(used_of_it) and _attribute(other, used_of_it) is _MISSING
-        if other is _MISSING or is_missing or (is_of_module and callable(other) != is_called):
-            continue
-        yield site.replace(node, f"{base}.{name}", f"`.{node.attr}` to `.{name}`")
-
-
-class _Mark:
-    """Says something of a value that is not at hand; it might be called."""
-
-    def __call__(self) -> None:
-        """Do nothing."""
-
-
-_UNKNOWN, _MISSING = _Mark(), _Mark()
-
-
-def _real(site: Site, node: ast.AST) -> object:
-    """A module that is imported, or what one holds; of all else ``_UNKNOWN``.
-
-    Nothing is imported for it, and no code of the project runs.
-    """
-    first, dot, rest = dotted(node).partition(".")
-    meaning = aliases(site.tree).get(first, "")
-    if not meaning or first in site.own_names:
-        return _UNKNOWN
-    top, *parts = f"{meaning}{dot}{rest}".split(".")
-    value: object = sys.modules.get(top, _UNKNOWN)
-    for part in parts:
-        value = _attribute(value, part) if isinstance(value, ModuleType) else _UNKNOWN
-    return _UNKNOWN if value is _MISSING else value
-
-
-def _attribute(value: object, name: str) -> object:
-    """An attribute without running code; ``_MISSING`` if there is none, as far as that is known."""
-    if isinstance(value, _Mark):
-        return value
-    if isinstance(value, ModuleType) and "__getattr__" in vars(value):
-        return vars(value).get(name, _UNKNOWN)
-    return inspect.getattr_static(value, name, _MISSING)
-
-
-def _nearest(name: str, known: Iterable[str]) -> list[str]:
-    others = [other for other in dict.fromkeys(known) if other != name]
-    others.sort(key=lambda other: -difflib.SequenceMatcher(None, name, other).ratio())
-    return others[:N_OTHERS]
-
-
-def call_it(site: Site) -> Iterator[TextEdit]:
-    """Call a method that is only named."""
-    called = {id(node.func) for node in site.own(ast.Call)}
-    for node in site.own(ast.Attribute):
-        is_value = isinstance(node.ctx, ast.Load) and id(node) not in called
-        if is_value and callable(_real(site, node)):
-            words = f"`.{node.attr}` is called"
-            yield site.insert(site.end(node), "()", words, node.lineno)
-
-
-def add_argument(site: Site) -> Iterator[TextEdit]:
-    """Pass one argument more: a name of the function."""
-    named = _parameters_by_name(site.tree)
-    for node in site.own(ast.Call):
-        if any(isinstance(a, ast.Starred) for a in node.args):
-            continue
-        name = ast.unparse(node.func).rpartition(".")[2]
-        passed = {ast.unparse(argument) for argument in node.args}
-        wanted = [f"{n}={n}" for n in named.get(name, ()) if n in site.own_names]
-        wanted += [other for other in site.own_names if other not in passed][:3]
-        for text in dict.fromkeys(wanted):
-            if node.keywords and "=" not in text:
-                continue
-            yield site.one_more(node, text, f"`{text}` is passed to `{name}`")
-
-
-@lru_cache(maxsize=16)
-def _parameters_by_name(tree: ast.AST) -> dict[str, list[str]]:
-    """Per name of a function or class in the file, its parameters; of a class, of its start."""
-    found: dict[str, list[str]] = {}
-    for node in every_node(tree):
-        if isinstance(node, FunctionNode):
-            found.setdefault(node.name, []).extend(parameters(node.args))
-        elif isinstance(node, ast.ClassDef):
-            for inner in node.body:
-                if isinstance(inner, FunctionNode) and inner.name == "__init__":
-                    found.setdefault(node.name, []).extend(parameters(inner.args))
-    return {
-        name: [n for n in dict.fromkeys(own) if n not in {"self", "cls"}]
-        for name, own in found.items()
-    }
-
-
 CONVERSIONS = ("str", "int", "list", "tuple", "sorted", "set", "float", "bool", "dict", "abs")
 COLLECTIONS = ("list", "tuple", "sorted", "set", "dict")
 METHODS = ("copy()", "strip()", "lower()", "encode()", "decode()", "items()")
@@ -341,9 +191,9 @@ def convert(site: Site) -> Iterator[TextEdit]:
             if not text.startswith(f"{name}("):
                 words = f"`{name}()` around `{brief(text, 30)}`"
                 yield site.replace(node, f"{name}({text})", words)
-        real = _real(site, node)
+        real = at_hand(site, node)
         for method in METHODS if whole else ():
-            is_there = _attribute(real, method.removesuffix("()")) is not _MISSING
+            is_there = attribute_of(real, method.removesuffix("()")) is not MISSING
             if is_there and not text.endswith(f".{method}"):
                 words = f"`.{method}` behind `{brief(text, 30)}`"
                 yield site.replace(node, f"{text}.{method}", words)
@@ -431,64 +281,6 @@ def one_tuple(site: Site) -> Iterator[TextEdit]:
                 continue
         for part in parts:
             yield site.replace(part, f"({site.of(part)},)", f"`({brief(site.of(part), 30)},)`")
-
-
-def other_flag(site: Site) -> Iterator[TextEdit]:
-    """Pass a flag that a call leaves at its default."""
-    own = _flags_by_name(site.tree)
-    for node in site.own(ast.Call):
-        given = {keyword.arg for keyword in node.keywords}
-        name = dotted(node.func).rpartition(".")[2]
-        flags = own.get(name) or _flags_of(_called(site, node))
-        for flag, value in flags.items() if None not in given else ():
-            if flag not in given:
-                text = f"{flag}={not value}"
-                yield site.one_more(node, text, f"`{text}` is passed")
-
-
-@lru_cache(maxsize=16)
-def _flags_by_name(tree: ast.AST) -> dict[str, dict[str, bool]]:
-    """Per function of the file, its parameters that are true or false by default."""
-    found: dict[str, dict[str, bool]] = {}
-    for node in every_node(tree):
-        if isinstance(node, FunctionNode):
-            for parameter, value in defaults(node.args):
-                if isinstance(value, ast.Constant) and isinstance(value.value, bool):
-                    found.setdefault(node.name, {})[parameter.arg] = value.value
-    return found
-
-
-def _flags_of(function: object) -> Mapping[str, bool]:
-    """The same of a function that is at hand."""
-    given = _signature(function)
-    return {p.name: p.default for p in given if isinstance(p.default, bool)}
-
-
-def parameters_of(site: Site, call: ast.Call) -> Collection[str]:
-    """The parameters that a call may name, of a function of the file or one that is at hand."""
-    own = _parameters_by_name(site.tree).get(dotted(call.func).rpartition(".")[2])
-    if own is not None:
-        return own
-    return {p.name for p in _signature(_called(site, call)) if p.kind in _NAMEABLE}
-
-
-_NAMEABLE = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-
-
-def _called(site: Site, call: ast.Call) -> object:
-    """The built-in or imported function that a call is of, if it is at hand."""
-    name = call.func.id if isinstance(call.func, ast.Name) else ""
-    return vars(builtins).get(name) or _real(site, call.func)
-
-
-def _signature(function: object) -> Collection[inspect.Parameter]:
-    """The parameters of a function; no items of what is none, or does not tell."""
-    if not inspect.isroutine(function):
-        return ()
-    try:
-        return inspect.signature(function).parameters.values()
-    except (ValueError, TypeError):
-        return ()
 
 
 def drop_conversion(site: Site) -> Iterator[TextEdit]:
@@ -598,20 +390,6 @@ def exchange_names(site: Site) -> Iterator[TextEdit]:
             made = f"{second.id}{between}{first.id}"
             words = f"`{first.id}` and `{second.id}` exchanged"
             yield site.cut(site.start(first), site.end(second), made, words, first.lineno)
-
-
-def split_once(site: Site) -> Iterator[TextEdit]:
-    """Split a text into as many parts as there are variables for them, and no more."""
-    for node in site.own(ast.Assign):
-        match node:
-            case ast.Assign(
-                targets=[ast.Tuple(elts=parts) | ast.List(elts=parts)],
-                value=ast.Call(
-                    func=ast.Attribute(attr="split" | "rsplit"), args=[_], keywords=[]
-                ) as call,
-            ) if not any(isinstance(part, ast.Starred) for part in parts):
-                n = len(parts) - 1
-                yield site.one_more(call, str(n), f"split into {n + 1} parts at most")
 
 
 def first_item(site: Site) -> Iterator[TextEdit]:
