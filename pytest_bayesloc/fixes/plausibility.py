@@ -88,6 +88,7 @@ WEIGHTS: Mapping[str, float] = {
     "compare-text": 0.3,
     "accept-more": 0.3,
     "same-case": 0.5,
+    "keep-order": 0.5,
     "fill-in": 1.0,
     "one-tuple": 0.5,
     "other-flag": 0.3,

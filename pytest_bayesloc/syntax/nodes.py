@@ -89,7 +89,9 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
         if isinstance(node, FORMATTED):
             filled = [part.value for part in node.values if isinstance(part, FILLED)]
             pending.extend(reversed(filled) if sys.version_info >= (3, 12) else ())
-        elif not isinstance(node, (ScopeNode, ast.Lambda)):
+        elif isinstance(node, ast.Lambda):  # its body alone: parameters are no values
+            pending.append(node.body)
+        elif not isinstance(node, ScopeNode):
             pending.extend(reversed(list(ast.iter_child_nodes(node))))
 
 

@@ -100,6 +100,15 @@ class Text:
         step = "\t" if indent.startswith("\t") else "    "
         return self.before(statement, f"if {test}:\n{indent}{step}{left}", words)
 
+    def below(self, statement: ast.stmt, head: str, words: str) -> TextEdit | None:
+        """A statement as the block of ``head``; None where it can't be moved without a doubt."""
+        indent, text = self.lead(statement), self.of(statement)
+        if indent.strip() or any(quotes in text for quotes in ('"""', "'''", "\\\n")):
+            return None
+        step = "\t" if indent.startswith("\t") else "    "
+        lines = text.replace("\n", f"\n{step}")
+        return self.replace(statement, f"{head}\n{indent}{step}{lines}", words)
+
     def before(self, statement: ast.stmt, text: str, words: str) -> TextEdit | None:
         """``text`` on lines before a statement; None where that stands behind something else."""
         indent = self.lead(statement)

@@ -82,6 +82,7 @@ FURTHER: tuple[Mutation, ...] = (
     operators.compare_text,
     operators.accept_more,
     values.same_case,
+    values.keep_order,
     values.fill_in,
     grouping.other_grouping,
     values.one_tuple,

@@ -132,13 +132,12 @@ def call_it(site: Site) -> Iterator[TextEdit]:
 
 def add_argument(site: Site) -> Iterator[TextEdit]:
     """Pass one argument more: a name of the function."""
-    named = _parameters_by_name(site.tree)
     for node in site.own(ast.Call):
         if any(isinstance(a, ast.Starred) for a in node.args):
             continue
         name = ast.unparse(node.func).rpartition(".")[2]
         passed = {ast.unparse(argument) for argument in node.args}
-        wanted = [f"{n}={n}" for n in named.get(name, ()) if n in site.own_names]
+        wanted = [f"{n}={n}" for n in parameters_of(site, node) if n in site.own_names]
         wanted += [other for other in site.own_names if other not in passed][:3]
         for text in dict.fromkeys(wanted):
             if node.keywords and "=" not in text:
@@ -233,6 +232,12 @@ def split_once(site: Site) -> Iterator[TextEdit]:
             ) if not any(isinstance(part, ast.Starred) for part in parts):
                 n = len(parts) - 1
                 yield site.one_more(call, str(n), f"split into {n + 1} parts at most")
+
+
+def public_names(module: object) -> list[str]:
+    """The names that a module is used by; no items of what is none."""
+    known = vars(module) if isinstance(module, ModuleType) else ()
+    return [name for name in known if not name.startswith("_")]
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from pytest_bayesloc.fixes.site import Site
-from pytest_bayesloc.syntax.nodes import BUILT_IN, is_docstring, names_in
+from pytest_bayesloc.syntax.nodes import BUILT_IN, is_docstring, names_in, parameters
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_BORROWED = 8  # statements or conditions from elsewhere in the file, for one place
@@ -185,9 +185,23 @@ def _conditions(site: Site) -> list[str]:
     """Conditions of the file whose names the function has, its own first; and truth of names."""
     usable = site.visible | BUILT_IN | {"self", "cls"}
     found = [*_tests_in(site.function), *_ending(site, _tests_in)]
+    found += _answers(site)
     found += site.own_names
     found += [f"{name} is None" for name in site.own_names]
     return [text for text in dict.fromkeys(found) if _names(text) <= usable and len(text) < 80]
+
+
+def _answers(site: Site) -> Iterator[str]:
+    """Calls of the file's functions that answer a question: of the object, or of one variable."""
+    for other in site.others:
+        match parameters(other.args):
+            case ["self"] if _ASKS.match(other.name) and other.name in site.class_methods:
+                yield f"self.{other.name}()"
+            case [_] if _ASKS.match(other.name) and other.name in site.visible:
+                yield from (f"{other.name}({name})" for name in site.own_names)
+
+
+_ASKS = re.compile(r"_*(?:is|has|can|should|may)_")
 
 
 @lru_cache(maxsize=N_FUNCTIONS)

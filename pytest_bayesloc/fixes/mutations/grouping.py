@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from pytest_bayesloc.fixes.mutations.operators import ARITHMETIC
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.expressions import PARTS
 from pytest_bayesloc.syntax.text import TextEdit, brief
@@ -20,17 +21,7 @@ _SAME = {
     (ast.Mult, ast.Mult),
     (ast.Mult, ast.Div),
 }
-_SIGNS: dict[type[ast.AST], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.And: "and",
-    ast.Or: "or",
-}
+_SIGNS = {kind: sign for kind, (sign, _) in ARITHMETIC.items()} | {ast.And: "and", ast.Or: "or"}
 #: Functions of one number or text whose argument may end too late or too early.
 _CONVERSIONS = frozenset({"int", "float", "round", "str", "len", "abs", "Decimal", "list", "set"})
 #: Expressions whose parts need brackets if they are computed later.
@@ -61,10 +52,8 @@ def _regrouped(site: Site, node: ast.expr) -> Iterator[str]:
             yield from _either(site, test, body, other)
         case ast.UnaryOp(op=ast.USub(), operand=ast.BinOp(left=left, op=ast.Pow(), right=right)):
             yield f"(-{_part(site, left)}) ** {_part(site, right)}"
-        case ast.Call(
-            func=ast.Name(id=name), args=[ast.BinOp(left=left, op=operator, right=right)]
-        ) if name in _CONVERSIONS and not node.keywords and type(operator) in _SIGNS:
-            yield f"{name}({site.of(left)}) {_SIGNS[type(operator)]} {_part(site, right)}"
+        case ast.Call(func=ast.Name(id=name), args=[ast.BinOp() as whole], keywords=[]):
+            yield from _ended_earlier(site, name, whole)
         case ast.Tuple(
             elts=[ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod()) as first, *others]
         ) if others:
@@ -105,6 +94,18 @@ def _calls(site: Site, node: ast.BinOp) -> Iterator[str]:
         ):
             behind = site.between(site.end(owner), site.end(call))
             yield f"({_part(site, left)} + {_part(site, owner)}){behind}"
+
+
+def _ended_earlier(site: Site, name: str, whole: ast.expr) -> Iterator[str]:
+    """A call of fewer operands: ``f(a * b) + c`` and ``f(a) * b + c`` for ``f(a * b + c)``."""
+    behind = ""
+    while name in _CONVERSIONS and isinstance(whole, ast.BinOp) and type(whole.op) in _SIGNS:
+        behind = f" {_SIGNS[type(whole.op)]} {_part(site, whole.right)}{behind}"
+        if site.start(whole) < site.start(whole.left):  # in brackets, which stay
+            yield f"{name}{site.between(site.start(whole), site.end(whole.left) + 1)}{behind}"
+            return
+        yield f"{name}({site.of(whole.left)}){behind}"
+        whole = whole.left
 
 
 def _clauses(site: Site, word: str, first: ast.expr, rest: list[ast.expr]) -> Iterator[str]:

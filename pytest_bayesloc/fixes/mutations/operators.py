@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from pytest_bayesloc.fixes.site import Site
-from pytest_bayesloc.syntax.expressions import PARTS
+from pytest_bayesloc.syntax.expressions import KINDS, PARTS
 from pytest_bayesloc.syntax.nodes import every_node, nodes_of
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
@@ -29,7 +29,8 @@ _COMPARISONS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
     ast.In: ("in", ("not in",)),
     ast.NotIn: ("not in", ("in",)),
 }
-_ARITHMETIC: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
+#: Signs of arithmetic operators, each with those that are taken for it.
+ARITHMETIC: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
     ast.Add: ("+", ("-", "*")),
     ast.Sub: ("-", ("+",)),
     ast.Mult: ("*", ("/", "+", "**")),
@@ -161,7 +162,7 @@ def compare_text(site: Site) -> Iterator[TextEdit]:
 
 
 def accept_more(site: Site) -> Iterator[TextEdit]:
-    """Let a check accept None as well, or a class that is checked for elsewhere in the file."""
+    """Let a check accept more: None, a class or text of failing tests, a class of the file."""
     kinds = _checked_kinds(site.tree)
     for node in site.nodes:
         match node:
@@ -170,12 +171,33 @@ def accept_more(site: Site) -> Iterator[TextEdit]:
                     made = f"({site.of(other)}, None)"
                     text = f"{site.of(node.left)} in {made}"
                     yield site.replace(node, text, "`None` is accepted, too")
+                elif isinstance(getattr(other, "value", None), str):
+                    for more in _seen_texts(site, ast.unparse(node.left)):
+                        made = f"{site.of(node.left)} in ({site.of(other)}, {more})"
+                        yield site.replace(node, made, f"`{brief(more)}` is accepted, too")
             case ast.Call(
-                func=ast.Name(id="isinstance"), args=[_, (ast.Name() | ast.Attribute()) as kind]
+                func=ast.Name(id="isinstance"),
+                args=[value, (ast.Name() | ast.Attribute()) as kind],
             ):
                 own = site.of(kind)
-                for more in [k for k in kinds if k != own][:N_KINDS]:
+                seen = _seen_kinds(site, ast.unparse(value))
+                for more in [k for k in dict.fromkeys((*seen, *kinds)) if k != own][:N_KINDS]:
                     yield site.replace(kind, f"({own}, {more})", f"`{more}` is accepted, too")
+
+
+def _seen_texts(site: Site, name: str) -> list[str]:
+    """The texts that a variable is in failing tests and in no passing one, as literals."""
+    failing, passing = (
+        dict.fromkeys(s.values[name].text or "" for s in samples if name in s.values)
+        for samples in (site.hints.failing, site.hints.passing)
+    )
+    return [text for text in failing if text[:1] in {"'", '"'} and text not in passing][:N_KINDS]
+
+
+def _seen_kinds(site: Site, name: str) -> list[str]:
+    """The built-in classes that a variable has in failing tests."""
+    values = (s.values[name] for s in site.hints.failing if name in s.values)
+    return [kind for kind in dict.fromkeys(v.type_name for v in values) if kind in KINDS]
 
 
 @lru_cache(maxsize=16)
@@ -196,7 +218,7 @@ def change_arithmetic(site: Site) -> Iterator[TextEdit]:
     for node in site.own(ast.BinOp):
         value = getattr(node.left, "value", None)  # a template on the left of % is no number
         if not isinstance(node.left, ast.JoinedStr) and not isinstance(value, (str, bytes)):
-            known = _ARITHMETIC.get(type(node.op))
+            known = ARITHMETIC.get(type(node.op))
             if known is not None and getattr(node.right, "value", None) in {0, 1}:
                 known = known[0], tuple(one for one in known[1] if one[0] != "*")  # times 1
             yield from _operator(site, node.left, node.right, known)
@@ -205,7 +227,7 @@ def change_arithmetic(site: Site) -> Iterator[TextEdit]:
             made = f"-(-{site.of(node.left)} // {site.of(node.right)})"
             yield site.replace(node, made, f"`{brief(made)}`, which rounds up")
     for change in site.own(ast.AugAssign):
-        yield from _operator(site, change.target, change.value, _ARITHMETIC.get(type(change.op)))
+        yield from _operator(site, change.target, change.value, ARITHMETIC.get(type(change.op)))
 
 
 def change_boolean(site: Site) -> Iterator[TextEdit]:
@@ -229,7 +251,7 @@ def change_constant(site: Site) -> Iterator[TextEdit]:
 
 
 def other_number(site: Site) -> Iterator[TextEdit]:
-    """Put a number that stands elsewhere in the file, the nearest first."""
+    """Put a number that stands elsewhere in the file, the nearest first; take the other end."""
     known = {n.value for n in every_node(site.tree) if isinstance(n, ast.Constant) and _counts(n)}
     numbers = sorted(n for n in known if isinstance(n, (int, float)))
     for node in site.own(ast.Constant):
@@ -239,6 +261,14 @@ def other_number(site: Site) -> Iterator[TextEdit]:
             others.sort(key=lambda n, value=value: abs(n - value))  # type: ignore[misc]
             for other in others[:N_NUMBERS]:
                 yield site.replace(node, repr(other), f"{value} to {other}")
+    for part in site.own(ast.Subscript):
+        text = ast.unparse(part.slice)
+        if text in _ENDS:
+            words = f"the item `[{_ENDS[text]}]`"
+            yield site.replace(part.slice, _ENDS[text], words)
+
+
+_ENDS = {"0": "-1", "-1": "0"}
 
 
 def _counts(node: ast.Constant) -> bool:

@@ -100,7 +100,7 @@ def add_clause(site: Site) -> Iterator[TextEdit]:
 
 
 def guard_case(site: Site) -> Iterator[TextEdit]:
-    """Leave a function, or a round of a loop, for what only failing tests have."""
+    """Leave a function, a round of a loop or a statement for what only failing tests have."""
     asked_before: set[str] = set()
     for statement, loop in _guarded(site.function):
         failing, passing = (
@@ -116,6 +116,14 @@ def guard_case(site: Site) -> Iterator[TextEdit]:
                 words = f"`{brief(action)}` if `{brief(asked.text)}`"
                 if edit := site.guard(statement, asked.text, action, words):
                     yield replace(edit, weight=asked.weight / (1 + n))
+            if isinstance(statement, _EFFECTS):
+                head = f"if {asked.opposite}:"
+                if edit := site.below(statement, head, f"only `{brief(head[:-1])}`"):
+                    yield replace(edit, weight=asked.weight / 2)
+
+
+#: Statements without which all names are still bound.
+_EFFECTS = (ast.Expr, ast.AugAssign, ast.Delete, ast.Raise)
 
 
 def skip_empty(site: Site) -> Iterator[TextEdit]:

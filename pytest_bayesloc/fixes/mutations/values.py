@@ -16,6 +16,7 @@ from pytest_bayesloc.fixes.mutations.calls import (
     at_hand,
     attribute_of,
     nearest,
+    public_names,
     renamed,
 )
 from pytest_bayesloc.fixes.site import Site
@@ -122,7 +123,7 @@ def other_attribute(site: Site) -> Iterator[TextEdit]:
             base = ast.unparse(node.value)
             known = _of_self(site, node.attr) if base == "self" else used.get(base, [])
             if base != "self" and id(node) in called:  # other methods do other things
-                known = difflib.get_close_matches(node.attr, known, cutoff=ALIKE)
+                known = _alike(node.attr, (*known, *public_names(at_hand(site, node.value))))
             near = nearest(node.attr, known)
             yield from renamed(site, node, near, used_of_it.get(id(node), ""))
 
@@ -231,6 +232,15 @@ def other_key(site: Site) -> Iterator[TextEdit]:
                 said = site.of(body)
                 for made in (f"int({said})", f"float({said})", f"{said}.lower()", f"-{said}"):
                     yield site.replace(body, made, f"sorted by `{brief(made)}`")
+
+
+def keep_order(site: Site) -> Iterator[TextEdit]:
+    """Drop repeated items in the order in which they come, where a set has none."""
+    for node in site.own(ast.Call):
+        match node:
+            case ast.Call(func=ast.Name(id="set"), args=[items], keywords=[]):
+                made = f"dict.fromkeys({site.of(items)})"
+                yield site.replace(node, made, f"`{brief(made)}`")
 
 
 def same_case(site: Site) -> Iterator[TextEdit]:

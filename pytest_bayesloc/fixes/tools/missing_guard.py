@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, tree_of
@@ -18,6 +19,7 @@ from pytest_bayesloc.syntax.nodes import (
     bound_name,
     called_name,
     holds,
+    nodes_inside,
     nodes_of,
     own_nodes,
     statement_at,
@@ -52,8 +54,9 @@ def missing_guard(task: Task, _project: Project) -> Iterator[Made]:
     parts = [part for node in task.nodes for part in _needed(node, task) if is_placed(text, part)]
     bound = _bound(task.tree, task.nodes)
     names = [ast.unparse(_inside(part)) for part in parts if _is_plain(part)]
-    names = [n for n in dict.fromkeys(names) if n.partition(".")[0] not in bound]
     is_none = "NoneType" in task.message
+    yield from _asked_first(task, dict.fromkeys(names), is_none=is_none)
+    names = [n for n in dict.fromkeys(names) if n.partition(".")[0] not in bound]
     loops = (n for n in own_nodes(function) if isinstance(n, LOOPS))
     on = ["continue"] if any(holds(n, task.line) for loop in loops for n in loop.body) else []
     guards = [
@@ -65,6 +68,47 @@ def missing_guard(task: Task, _project: Project) -> Iterator[Made]:
         test = f"{name} is None" if is_none else f"not {name}"
         if edit := text.guard(statement, test, left, f"`{left}` if `{test}`"):
             yield edit
+
+
+#: Statements without which all names are still bound.
+_EFFECTS = (ast.Expr, ast.AugAssign, ast.Delete, ast.For)
+
+
+def _asked_first(task: Task, names: Iterable[str], *, is_none: bool) -> Iterator[Made]:
+    """A clause or a statement that is reached only if what it needs is there."""
+    text, statement = task.text, statement_at(task.tree, task.line)
+    if statement is None:
+        return
+    for name in (name for name in names if name not in {"self", "cls"}):
+        test = f"{name} is not None" if is_none else name
+        for condition in _conditions(statement):
+            clauses = condition.values if isinstance(condition, ast.BoolOp) else [condition]
+            uses = (
+                c for c in clauses if any(ast.unparse(n) == name for n in nodes_of(c, ast.expr))
+            )
+            for clause in islice(uses, 1):  # what follows it is asked later
+                made = f"{test} and {_in_brackets(text, clause)}"
+                is_or = isinstance(getattr(condition, "op", None), ast.Or)
+                yield text.replace(clause, f"({made})" if is_or else made, f"`{test} and`")
+        if isinstance(statement, _EFFECTS):
+            edit = text.below(statement, f"if {test}:", f"only `if {test}`")
+            yield from [edit] if edit else []
+
+
+def _in_brackets(text: Text, clause: ast.expr) -> str:
+    is_loose = isinstance(clause, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr))
+    return f"({text.of(clause)})" if is_loose else text.of(clause)
+
+
+def _conditions(statement: ast.stmt) -> Iterator[ast.expr]:
+    """The conditions that a statement asks, without those of statements in it."""
+    if isinstance(statement, (ast.If, ast.While)):
+        yield statement.test
+        return
+    if isinstance(statement, ast.Return) and isinstance(statement.value, (ast.BoolOp, ast.Compare)):
+        yield statement.value
+    for part in nodes_inside(statement) if not hasattr(statement, "body") else ():
+        yield from [part.test] if isinstance(part, ast.IfExp) else getattr(part, "ifs", ())
 
 
 def _statement(tree: ast.Module, line: int) -> ast.stmt | None:

@@ -122,7 +122,6 @@ def test_edit_below_a_form_feed_and_lines_ended_by_carriage_returns_lands_in_its
     [
         "def g():\n        return 1 < 2",
         "class K:\n        x = 1 < 2",
-        "g = lambda n: n < 1",
         "'''A docstring: 1 < 2.'''",
         "assert a < 1 and f(b, 2)",
     ],
@@ -311,3 +310,24 @@ def test_conversion_that_was_forgotten_belongs_to_the_others() -> None:
     best = max(MUTATIONS["convert-to-expected"](site), key=lambda edit: edit.weight)
 
     assert "first.strip().lower()" in site.edited(best)
+
+
+@pytest.mark.parametrize(
+    ("name", "above", "before", "after"),
+    [
+        ("borrow-clause", "def is_old(x): ...\n", "if a: b()", "if (a) and (is_old(a)): b()"),
+        ("other-attribute", "import json\n", "return json.dump(a)", "return json.dumps(a)"),
+        (
+            "add-argument",
+            "import json\n",
+            "return json.dumps(1)",
+            "return json.dumps(1, indent=indent)",
+        ),
+    ],
+)
+def test_functions_beside_and_of_modules_at_hand_are_known(
+    name: str, above: str, before: str, after: str
+) -> None:
+    made = edited(before, MUTATIONS[name], above=above, head="def f(a, indent):\n    ")
+
+    assert after in made

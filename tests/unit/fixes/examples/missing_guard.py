@@ -4,7 +4,26 @@ from __future__ import annotations
 
 from tests.unit.fixes.examples import Example
 
+_NO_NAME = "AttributeError: 'NoneType' object has no attribute 'name'"
 EXAMPLES = (
+    Example(
+        error=_NO_NAME,
+        before="def f(x, y):\n    if y and x.name:\n        return 1\n    return 0\n",
+        after="def f(x, y):\n    if y and x is not None and x.name:\n        return 1\n"
+        "    return 0\n",
+    ),
+    Example(
+        error=_NO_NAME,
+        before="def f(xs):\n    return [x for x in xs if x.name == 'a' or x.name]\n",
+        after="def f(xs):\n"
+        "    return [x for x in xs if (x is not None and x.name == 'a') or x.name]\n",
+    ),
+    Example(
+        error=_NO_NAME,
+        before="def f(x, y):\n    y.add(\n        x.name\n    )\n    return y\n",
+        after="def f(x, y):\n    if x is not None:\n        y.add(\n            x.name\n"
+        "        )\n    return y\n",
+    ),
     Example(
         error="KeyError: ('/', 1)",
         before="def hit(hits, page, day):\n    hits[page, day] += 1\n",

@@ -23,6 +23,7 @@ HINTS = {
     "catch-error": Hints(error="TypeError", line=3),
     "add-clause": Hints(failing=[sampled("None")], passing=[sampled("3"), sampled("0")]),
     "guard-case": Hints(failing=[sampled("None")], passing=[sampled("3"), sampled("0")]),
+    "accept-more": Hints(failing=[sampled("'a'")], passing=[sampled("'b'")]),
     "skip-empty": Hints(error="IndexError", line=2),
     "raise-again": Hints(is_lenient=True),
     "normalize-given": Hints(failing=[sampled("'Ab '")]),
@@ -51,6 +52,8 @@ EXAMPLES = {
         ("return {a[0]: 1 for a in b if c}", "return {a[0]: 1 for a in b if c if a}"),
     ),
     "other-grouping": (
+        ("return int(first * 10 + second)", "return int(first) * 10 + second"),
+        ("return int((first + 1) * 10)", "return int(first + 1) * 10"),
         ("return first + second / 2", "return (first + second) / 2"),
         ("return (first - second) * 2 + 1", "return (first - second) * (2 + 1)"),
         ("return int(first * 10 + second)", "return int(first * 10) + second"),
@@ -154,6 +157,7 @@ EXAMPLES = {
         ),
     ),
     "guard-case": (
+        ("print(first)", "if first is not None:\n        print(first)"),
         ("return a == first", "if first is None:\n        return False\n    return a == first"),
         ("print(first)", "if first is None:\n        return\n    print(first)"),
     ),
@@ -182,12 +186,15 @@ EXAMPLES = {
         ("x = a == b'c'", "x = b'c' in a"),
     ),
     "accept-more": (
+        ("if first == 'b': c()", "if first in ('b', 'a'): c()"),
+        ("return isinstance(first, B)", "return isinstance(first, (B, str))"),
         ("if a is b: c()", "if a in (b, None): c()"),
         (
             "if isinstance(a, B): c()\n    return isinstance(a, d.E)",
             "if isinstance(a, (B, d.E)): c()\n    return isinstance(a, d.E)",
         ),
     ),
+    "keep-order": (("return list(set(first))", "return list(dict.fromkeys(first))"),),
     "same-case": (
         ("return a.b == 'AS'", "return a.b.upper() == 'AS'"),
         ("return first in ('yes', 'on')", "return first.lower() in ('yes', 'on')"),
@@ -215,6 +222,7 @@ EXAMPLES = {
         ("return name.isdigit()", "return not name.isdigit()"),
     ),
     "other-number": (
+        ("return first[0]", "return first[-1]"),
         ("x = 1000; y = 1024", "x = 1024; y = 1024"),
         ("x = 24 * a; y = 60.5", "x = 60.5 * a; y = 60.5"),
     ),
@@ -223,6 +231,7 @@ EXAMPLES = {
         ("x = a and b or c", "x = ((c))"),
     ),
     "change-comparison": (
+        ("return sorted(a, key=lambda x: x > 1)", "return sorted(a, key=lambda x: x >= 1)"),
         ("x = a < b <= c", "x = a <= b <= c"),
         ("x = (a) is  not b", "x = (a) is b"),
         ("x = a not in b", "x = a in b"),
