@@ -263,3 +263,11 @@ def test_what_is_asked_in_vain_is_told_where_passing_tests_ask_otherwise(
     )
 
     assert (cause.state if cause is not None else "") == state
+
+
+def test_optional_package_is_missing_although_its_name_is_like_another() -> None:
+    optional = "try:\n    import jsno\nexcept ImportError:\n    jsno = None\n"
+    code = f"{optional}def load():\n    import jsno as parser\n    return parser\n"
+    failed: dict[str, Any] = {"kind": "ModuleNotFoundError", "message": "No module named 'jsno'"}
+
+    assert told(code, at="import jsno as", **failed) == (CauseKind.PACKAGE, "jsno")

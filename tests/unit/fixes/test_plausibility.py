@@ -43,6 +43,17 @@ def test_the_chances_of_a_place_are_shared_by_how_usual_mistakes_are() -> None:
     assert made[-1].chance == pytest.approx(made[1].chance * USUAL / 60)
 
 
+@pytest.mark.parametrize(
+    ("tool", "is_doubted"), [("other-constant", True), ("change-constant", False)]
+)
+def test_a_number_that_was_made_to_fit_and_is_no_slip_is_doubted(
+    tool: str, *, is_doubted: bool
+) -> None:
+    fitted = checked(tool, BEFORE.replace("a + 1", "a + 977"))
+
+    assert bool(doubt_of(fitted.candidate)) is is_doubted
+
+
 LESS = checked("change-comparison", BEFORE.replace("<", ">"))
 ONE = checked("change-constant", BEFORE.replace("1", "2"))
 BORROWED = checked("borrow-clause", BEFORE.replace("a < b", "(a < b) and (b)"))

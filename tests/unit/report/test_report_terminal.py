@@ -214,3 +214,16 @@ def test_how_much_is_told_goes_by_verbosity(told: Told) -> None:
     assert lengths == sorted(lengths)
     assert lengths[0] < lengths[1] < lengths[3]
     assert told(verbosity=-2)[:3] == [*told()[:2], ""]
+
+
+@pytest.mark.parametrize(
+    ("n_more", "said"), [(1, "1 more part differs"), (2, "2 more parts differ")]
+)
+def test_parts_of_values_that_have_no_row_are_counted(
+    document: ResultDocument, told: Told, n_more: int, said: str
+) -> None:
+    nearest = document.faults[0].nearest_call
+    assert nearest is not None
+    nearest.n_more = n_more
+
+    assert [line.strip() for line in told(verbosity=2)].count(said) == 1
