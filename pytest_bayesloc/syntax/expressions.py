@@ -51,6 +51,14 @@ _INVERSE: dict[type[ast.cmpop], ast.cmpop] = {
 }
 
 
+#: Methods of built-in containers after which they have another number of items.
+RESIZING = frozenset(
+    {"add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert", "pop",
+     "popitem", "popleft", "remove"}
+)  # fmt: skip
+#: Methods of built-in containers that change them.
+CHANGING = RESIZING | {"reverse", "setdefault", "sort", "update"}
+
 #: Expressions that need no brackets around them.
 PARTS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant)
 

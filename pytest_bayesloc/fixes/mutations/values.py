@@ -20,7 +20,7 @@ from pytest_bayesloc.fixes.mutations.calls import (
     renamed,
 )
 from pytest_bayesloc.fixes.site import Site
-from pytest_bayesloc.syntax.expressions import extremes, kind_of
+from pytest_bayesloc.syntax.expressions import RESIZING, extremes, kind_of
 from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
     every_node,
@@ -30,8 +30,6 @@ from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_NEAR = 3  # of them, those that were bound last
 ALIKE = 0.6  # of difflib
-#: Methods after which a collection has another number of items.
-SIZING = frozenset({"append", "remove", "pop", "insert", "add", "discard", "clear", "popitem"})
 
 
 def other_name(site: Site) -> Iterator[TextEdit]:
@@ -74,7 +72,7 @@ def copy_looped(site: Site) -> Iterator[TextEdit]:
 def _changed(node: ast.AST) -> ast.expr | None:
     """The collection of which ``node`` takes items, or to which it adds some."""
     match node:
-        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in SIZING:
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in RESIZING:
             return owner
         case ast.Delete(targets=[ast.Subscript(value=owner)]):
             return owner

@@ -13,6 +13,7 @@ from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, tree_of
 from pytest_bayesloc.fixes.calls import methods, trees
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
+from pytest_bayesloc.syntax.expressions import CHANGING
 from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
     called_name,
@@ -27,9 +28,7 @@ from pytest_bayesloc.syntax.nodes import (
 from pytest_bayesloc.syntax.text import Text, brief
 
 #: Methods that change their object and give None.
-_IN_PLACE = frozenset(
-    {"append", "extend", "insert", "add", "update", "remove", "discard", "clear", "sort", "reverse"}
-)
+_IN_PLACE = CHANGING - {"pop", "popitem", "popleft", "setdefault"}
 #: Methods and functions that are called for what they do.
 EFFECTS = _IN_PLACE | frozenset(
     {"print", "write", "close", "setdefault", "setattr", "warn", "info", "debug", "error"}

@@ -11,6 +11,7 @@ from pytest_bayesloc.domain.source import FunctionNode, first_line
 from pytest_bayesloc.fixes.calls import is_placed, methods
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task, proposal
+from pytest_bayesloc.syntax.expressions import CHANGING
 from pytest_bayesloc.syntax.imports import with_import
 from pytest_bayesloc.syntax.nodes import (
     bound_in,
@@ -35,10 +36,6 @@ _READERS = frozenset(
      "min", "str", "repr", "print", "bool", "isinstance", "type", "enumerate", "range"}
 )  # fmt: skip
 _FIELD = re.compile(r"mutable default <class '[\w.]+'> for field (\w+) is not allowed")
-_CHANGES = frozenset(
-    {"append", "extend", "insert", "add", "update", "remove", "discard", "clear", "sort", "reverse",
-     "pop", "popitem", "popleft", "appendleft", "setdefault"}
-)  # fmt: skip
 _LOOPS = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -234,7 +231,7 @@ def _changed_by(node: ast.AST) -> list[str]:
     """Returns the attributes of ``self`` that a node changes in place."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Attribute() as owner, attr=name)):
-            is_changed = name in _CHANGES
+            is_changed = name in CHANGING
         case ast.Subscript(value=ast.Attribute() as owner, ctx=context):
             is_changed = not isinstance(context, ast.Load)
         case ast.AugAssign(target=ast.Attribute() as owner):
@@ -385,7 +382,7 @@ def _of_arguments(text: Text, function: FunctionNode) -> Iterator[Made]:
 def _changed_in(node: ast.AST) -> str:
     """The variable whose list, dict or set ``node`` changes in place; empty if it changes none."""
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=how)) if how in _CHANGES:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=how)) if how in CHANGING:
             return name
         case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
             return name

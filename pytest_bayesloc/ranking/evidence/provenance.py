@@ -15,6 +15,7 @@ from typing import TypeAlias
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
+from pytest_bayesloc.syntax.expressions import CHANGING
 from pytest_bayesloc.syntax.nodes import attributes_in, last_name, names_in, nodes_of, stored_names
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
@@ -213,13 +214,9 @@ def is_immutable(value: ast.expr, unit: Unit) -> bool:
 # -- where variables and attributes are set
 
 #: Methods of built-in containers that change them, and of cached functions.
-MUTATING = frozenset(
-    {
-        *("add", "append", "appendleft", "cache_clear", "clear", "discard", "extend", "extendleft"),
-        *("insert", "intersection_update", "difference_update", "symmetric_difference_update"),
-        *("pop", "popitem", "popleft", "remove", "reverse", "setdefault", "sort", "update"),
-    }
-)
+MUTATING = CHANGING | {
+    *("cache_clear", "intersection_update", "difference_update", "symmetric_difference_update"),
+}
 _SETTERS = frozenset({"setattr", "delattr"})
 
 
