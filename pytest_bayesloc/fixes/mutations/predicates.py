@@ -150,9 +150,9 @@ def _joined(
     site: Site, test: ast.expr, asked: Predicate, *, is_true: bool, is_part: bool
 ) -> TextEdit:
     more = f"and {asked.opposite}" if is_true else f"or {asked.text}"
-    if is_true and _is_narrower(site.of(test), asked.opposite):
-        edit = site.replace(test, asked.opposite, f"`{asked.opposite}`")
-        return replace(edit, weight=asked.weight)
+    whole = asked.opposite if is_true else asked.text
+    if (_is_narrower if is_true else _is_wider)(site.of(test), whole):
+        return replace(site.replace(test, whole, f"`{whole}`"), weight=asked.weight)
     loose = (ast.IfExp, ast.Lambda, ast.NamedExpr, *((ast.Or,) if is_true else ()))
     kind = test.op if isinstance(test, ast.BoolOp) else test
     own = site.of(test)
@@ -182,6 +182,11 @@ def _is_narrower(test: str, clause: str) -> bool:
     """Say whether a clause holds only where a condition of one name does."""
     name = test.removeprefix("not ")
     return clause in ({f"{name} is None", f"{name} == 0"} if name != test else {f"{name} == 1"})
+
+
+def _is_wider(test: str, clause: str) -> bool:
+    """Say whether a clause holds wherever a condition of one name does."""
+    return clause == f"{test} is not None"
 
 
 # -- places

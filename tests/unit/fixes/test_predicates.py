@@ -136,6 +136,13 @@ def test_clause_lets_a_condition_hold_where_it_did_not() -> None:
     ]
 
 
+def test_clause_that_holds_wherever_the_condition_does_takes_its_place() -> None:
+    body = "    if x:\n        return y\n    return x\n"
+    failing, passing = [sample([], then=LINE + 2)], [sample(None, then=LINE + 2)]
+
+    assert "x is not None" in clauses(body, failing, passing)
+
+
 @pytest.mark.parametrize(
     ("test", "failing", "passing", "made"),
     [
