@@ -58,7 +58,7 @@ DEFAULTS = ("__defaults__", "__kwdefaults__")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Why some tests fail, where no function is at fault.
+    """The cause of failing tests where no function is at fault.
 
     Attributes:
         text: The cause in a sentence without a full stop.

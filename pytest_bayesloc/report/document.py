@@ -274,7 +274,7 @@ class SpoiledTestEntry(_Entry):
 
 
 class CauseEntry(_Entry):
-    """Why the tests of a fault fail, where that is no mistake in a function.
+    """The cause of a fault that is no mistake in a function.
 
     Attributes:
         text: The cause in a sentence.

@@ -134,7 +134,7 @@ class FaultView:
 
     @property
     def cause(self) -> str:
-        """Why its tests fail, where that is no mistake in a function; empty if not known."""
+        """The cause of its failing tests that is no mistake in a function; empty if not known."""
         cause = self.entry.cause
         if not cause:
             return ""
