@@ -8,6 +8,8 @@
     python -m benchmarks.bugs report                what comes out, a minute
     python -m benchmarks.bugs mine-patterns         find fixes of regular expressions, minutes
     python -m benchmarks.bugs patterns              which of them are repaired, minutes
+    python -m benchmarks.bugs mine-letters          find small fixes of one function, minutes
+    python -m benchmarks.bugs letters               which kinds of edit are the very fix, minutes
     python -m benchmarks.bugs regress [NAME ...]    later source under earlier tests: half an hour
     python -m benchmarks.bugs regress-report        what comes out
 
@@ -22,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.bugs import patterns, regressions
+from benchmarks.bugs import letters, patterns, regressions
 from benchmarks.bugs.collecting import collect
 from benchmarks.bugs.fixed import fix
 from benchmarks.bugs.mining import mine
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     *("mine", "collect", "pack", "show", "fix", "report", "mine-patterns", "patterns"),
-    *("regress", "regress-report"),
+    *("mine-letters", "letters", "regress", "regress-report"),
 )
 
 
@@ -54,6 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if given.clones is not None and given.command in {"patterns", "mine-patterns"}:
         return _of_patterns(given)
+    if given.clones is not None and given.command in {"letters", "mine-letters"}:
+        return _of_letters(given)
     if given.clones is None or given.work is None:
         raise SystemExit(f"{given.command} needs --clones=DIR and --work=DIR.")
     names = given.names or [n for n in NAMES if given.command == "mine" or not is_sealed(n)]
@@ -81,6 +85,14 @@ def _of_patterns(given: argparse.Namespace) -> int:
     return over(names, partial(patterns.mine_patterns, clones=given.clones), jobs=given.jobs)
 
 
+def _of_letters(given: argparse.Namespace) -> int:
+    names = given.names or letters.LETTER_NAMES
+    if given.command == "letters":
+        letters.report_letters(names, given.clones, n_missed=given.missed)
+        return 0
+    return over(names, partial(letters.mine_letters, clones=given.clones), jobs=given.jobs)
+
+
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.bugs",
@@ -99,6 +111,7 @@ def _arguments() -> argparse.ArgumentParser:
     add("--part", choices=PARTS, default=VALIDATE, help="what report is about (validate)")
     add("--ablation", action="store_true", help="report without each kind of evidence too")
     add("--tries", type=int, default=40, metavar="N", help="commits looked at (40)")
+    add("--missed", type=int, default=0, metavar="N", help="diffs of fixes that no edit is (0)")
     return parser
 
 

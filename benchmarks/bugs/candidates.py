@@ -79,15 +79,13 @@ def candidates(checkout: Checkout) -> Iterator[Candidate]:
         if len(fields) != N_FIELDS:  # a message that holds the separators itself
             continue
         commit, parents, date, subject, body = fields
-        merged = MERGE.sub("", subject)
-        told = subject if merged == subject else f"{merged}\n{body[:300]}"
-        if not parents or not FIX.search(told) or FEATURE.search(told):
+        if not parents or not speaks_of_fix(subject, body):
             continue
         changed = changed_files(line for line in status.splitlines() if line)
         sources = [file for file in changed if is_source(file)]
         tests = [file for file in changed if is_test_file(file) and changed[file] != "D"]
         is_plain = all(changed[file] == "M" for file in sources)
-        if tests and 0 < len(sources) <= MAX_SOURCES and is_plain and not _has_data(changed):
+        if tests and 0 < len(sources) <= MAX_SOURCES and is_plain and not has_data(changed):
             yield Candidate(
                 commit=commit,
                 parent=parents.split()[0],
@@ -96,6 +94,13 @@ def candidates(checkout: Checkout) -> Iterator[Candidate]:
                 sources=tuple(sources),
                 tests=tuple(tests),
             )
+
+
+def speaks_of_fix(subject: str, body: str) -> bool:
+    """Whether the message of a commit is one of a fix, not of a feature; of a merge, its text."""
+    merged = MERGE.sub("", subject)
+    told = subject if merged == subject else f"{merged}\n{body[:300]}"
+    return bool(FIX.search(told)) and not FEATURE.search(told)
 
 
 def is_test_file(file: str) -> bool:
@@ -114,7 +119,7 @@ def is_source(file: str) -> bool:
     return path.suffix == ".py" and not is_aside and not is_test_file(file)
 
 
-def _has_data(changed: dict[str, str]) -> bool:
+def has_data(changed: dict[str, str]) -> bool:
     """Whether data beside the source changes, which may be what is fixed."""
     kept = {".md", ".rst", ".txt", ".cfg", ".toml", ".yml", ".yaml", ".ini", ".pyi", ".py", ""}
     outside = TESTS | ASIDE | {"changelog", "changes", "news", "newsfragments", ".github"}

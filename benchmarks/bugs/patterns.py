@@ -80,10 +80,10 @@ class Blobs:
         command = ("git", "-C", str(clone), "cat-file", "--batch")
         self._git = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-    def log(self) -> str:
+    def log(self, *options: str, fields: str = "%H%x00%P%x00%cs") -> str:
         """Return all commits with the files that each changes."""
-        form = "--format=%x01%H%x00%P%x00%cs%x02"
-        command = ("git", "-C", str(self._clone), "log", "--diff-merges=first-parent")
+        form = f"--format=%x01{fields}%x02"
+        command = ("git", "-C", str(self._clone), "log", "--diff-merges=first-parent", *options)
         done = subprocess.run(
             (*command, "--name-status", form, "HEAD"), capture_output=True, check=True
         )
@@ -143,7 +143,7 @@ def _candidates(name: str, blobs: Blobs) -> Iterator[PatternFix]:
         commit, parents, date = header.split("\x00")
         files = changed_files(line for line in status.splitlines() if line.strip())
         sources = [file for file in files if is_source(file)]
-        tests = tuple(file for file in files if _is_of_tests(file) and files[file] != "D")
+        tests = tuple(file for file in files if is_of_tests(file) and files[file] != "D")
         if not parents or not tests or [files[file] for file in sources] != ["M"]:
             continue
         parent = parents.split()[0]
@@ -161,7 +161,8 @@ def _candidates(name: str, blobs: Blobs) -> Iterator[PatternFix]:
             )
 
 
-def _is_of_tests(file: str) -> bool:
+def is_of_tests(file: str) -> bool:
+    """Say whether a file is one of tests, or of their data."""
     return is_test_file(file) or bool(TESTS & set(PurePosixPath(file).parts[:-1]))
 
 
