@@ -80,8 +80,8 @@ def _fixed(checkout: Checkout, bug: Mapping[str, Any]) -> dict[str, Any]:
     texts = [_patched(checkout, one["diff"]) if one["verified"] else {} for one in fixes]
     first: Wanted = (suite, {}, green.passed)
     wanted = chain([first], _later(checkout, bug["commit"], files, after))
-    judged = _judged(checkout, after, [own and {**before, **own} for own in texts], wanted)
-    for one, own, is_right in zip(fixes, texts, judged, strict=True):
+    verdicts = judged(checkout, after, [own and {**before, **own} for own in texts], wanted)
+    for one, own, is_right in zip(fixes, texts, verdicts, strict=True):
         one["right"] = one["verified"] and is_right
         one["same"] = one["verified"] and _same(own, after)
     seconds = result.get("session", {}).get("seconds", {})
@@ -105,22 +105,27 @@ def _patched(checkout: Checkout, diff: str) -> dict[str, str]:
     return texts
 
 
-def _judged(
+def judged(
     checkout: Checkout,
     after: Mapping[str, str],
     texts: Sequence[Mapping[str, str]],
     wanted: Iterable[Wanted],
 ) -> list[bool]:
-    """Which of ``texts`` pass all that the true fix passes."""
+    """Which of ``texts`` pass all that the true fix passes; where that is nothing, none does."""
     same = [_same(own, after) for own in texts]
     still = [bool(own) for own in texts]
+    n_passed = 0
     for tests, files, passed in wanted:
+        n_passed += len(passed)
         if not any(is_right and not is_same for is_right, is_same in zip(still, same, strict=True)):
             break
         for n, own in enumerate(texts):
             if still[n] and not same[n]:
                 still[n] = passed <= _passed(checkout, tests, {**after, **own, **files})
-    return [is_right or is_same for is_right, is_same in zip(still, same, strict=True)]
+    return [
+        is_same or (is_right and n_passed > 0)
+        for is_right, is_same in zip(still, same, strict=True)
+    ]
 
 
 def _later(
