@@ -124,44 +124,20 @@ CASES = {
 }
 
 
-@pytest.fixture(scope="module", params=["plain", "inspected"])
-def mode(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+@pytest.mark.parametrize("options", [(), ("--bayesloc",)], ids=["plain", "inspected"])
+@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
+def test_file_at_fault_for_a_collection_error_is_first_and_the_exit_code_stays(
+    projects: Projects, files: dict[str, str], expected: set[str], options: tuple[str, ...]
+) -> None:
+    run = projects.make({**GOOD, **files}).localize(*options)
 
-
-@pytest.fixture(scope="module", params=list(CASES))
-def case(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(scope="module")
-def run(projects: Projects, case: str, mode: str) -> Run:
-    files, _ = CASES[case]
-    return projects.make({**GOOD, **files}).localize(*["--bayesloc"] * (mode == "inspected"))
-
-
-@pytest.mark.thorough
-def test_file_at_fault_is_first(run: Run, case: str) -> None:
-    _, expected = CASES[case]
-
+    (fault,) = run.faults
     assert run.document["ranking"][0]["file"] in expected
-
-
-def test_collection_is_the_origin_of_the_error(run: Run) -> None:
-    assert [fault["error"]["origin"] for fault in run.faults] == ["collection"]
-
-
-def test_collection_error_keeps_the_exit_code(run: Run) -> None:
+    assert fault["error"]["origin"] == "collection"
+    assert not fault["flaky"]
     assert run.ret == 2
-
-
-def test_collection_error_is_no_fault_of_ours(run: Run) -> None:
     assert "own-fault" not in run.output
     assert "Traceback" not in run.output
-
-
-def test_collection_error_that_stays_is_not_flaky(run: Run) -> None:
-    assert not run.faults[0]["flaky"]
 
 
 def test_conftest_that_fails_ends_as_it_does_without_us(projects: Projects) -> None:

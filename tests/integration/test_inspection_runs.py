@@ -54,17 +54,20 @@ def _of_kind(run: Run, kind: str) -> list[dict[str, Any]]:
     return [i for i in run.inspections if i["kind"] == kind and i["target"]["qualname"] == "add"]
 
 
-@pytest.mark.parametrize("kind", ["crash", "syntax", "harmless"])
-def test_every_proposed_patch_is_run(proposed: Run, kind: str) -> None:
-    assert len(_of_kind(proposed, kind)) == 1
+def test_patches_without_a_verdict_are_inconclusive_and_a_harmless_one_leaves_the_failures(
+    proposed: Run,
+) -> None:
+    (crash,), (syntax,), (harmless,) = (
+        _of_kind(proposed, kind) for kind in ("crash", "syntax", "harmless")
+    )
 
-
-@pytest.mark.parametrize("kind", ["crash", "syntax"])
-def test_patch_without_a_verdict_is_inconclusive(proposed: Run, kind: str) -> None:
-    (inspection,) = _of_kind(proposed, kind)
-
-    assert inspection["outcome"] == "INCONCLUSIVE"
-    assert inspection["belief_after"] == inspection["belief_before"]
+    for inspection in (crash, syntax):
+        assert inspection["outcome"] == "INCONCLUSIVE"
+        assert inspection["belief_after"] == inspection["belief_before"]
+    assert crash["tests"][0]["verdict"] == "crash"
+    assert {test["verdict"] for test in syntax["tests"]} == {"not-run"}
+    assert "SyntaxError" in syntax["log"]
+    assert {test["verdict"] for test in harmless["tests"]} == {"fail"}
 
 
 @pytest.mark.thorough
@@ -79,25 +82,6 @@ def test_patch_that_hangs_times_out(projects: Projects) -> None:
     assert inspection["outcome"] == "INCONCLUSIVE"
     assert run.names()[0] == "calc.py add"
     assert run.ret == 1
-
-
-def test_patch_that_ends_the_process_crashes(proposed: Run) -> None:
-    (inspection,) = _of_kind(proposed, "crash")
-
-    assert inspection["tests"][0]["verdict"] == "crash"
-
-
-def test_patch_that_does_not_compile_says_so(proposed: Run) -> None:
-    (inspection,) = _of_kind(proposed, "syntax")
-
-    assert {test["verdict"] for test in inspection["tests"]} == {"not-run"}
-    assert "SyntaxError" in inspection["log"]
-
-
-def test_patch_that_changes_nothing_leaves_the_failures(proposed: Run) -> None:
-    (inspection,) = _of_kind(proposed, "harmless")
-
-    assert {test["verdict"] for test in inspection["tests"]} == {"fail"}
 
 
 @pytest.mark.thorough
@@ -141,23 +125,25 @@ def test_patch_of_a_module_body_is_run_behind_the_overlay(projects: Projects) ->
     assert "'b': 3" in (project.root / "table.py").read_text(encoding="utf-8")
 
 
+FAILS_ONCE = """
+    import pathlib
+
+    from calc import add, half
+
+    STATE = pathlib.Path(__file__).with_name("state")
+
+
+    def test_flaky():
+        first = not STATE.exists()
+        STATE.touch()
+        assert {}
+        assert not first
+    """
+
+
 @pytest.mark.thorough
 def test_test_that_fails_once_is_reported_as_flaky(projects: Projects) -> None:
-    tests = """
-        import pathlib
-
-        from calc import add, half, mul
-
-        STATE = pathlib.Path(__file__).with_name("state")
-
-
-        def test_flaky():
-            first = not STATE.exists()
-            STATE.touch()
-            assert half(4) == 2
-            assert not first
-        """
-    project = projects.buggy({"test_flaky.py": tests})
+    project = projects.buggy({"test_flaky.py": FAILS_ONCE.format("half(4) == 2")})
 
     page = project.root / "page.html"
     run = project.localize(*INSPECTED, f"--bayesloc-report=html:{page}")
@@ -173,21 +159,7 @@ def test_test_that_fails_once_is_reported_as_flaky(projects: Projects) -> None:
 
 @pytest.mark.thorough
 def test_fault_beside_a_flaky_test_is_still_found(projects: Projects) -> None:
-    tests = """
-        import pathlib
-
-        from calc import add, half
-
-        STATE = pathlib.Path(__file__).with_name("state")
-
-
-        def test_add():
-            first = not STATE.exists()
-            STATE.touch()
-            assert add(3, 0) == 3
-            assert not first
-        """
-    project = projects.buggy({"test_flaky.py": tests})
+    project = projects.buggy({"test_flaky.py": FAILS_ONCE.format("add(3, 0) == 3")})
 
     run = project.localize(*INSPECTED)
 

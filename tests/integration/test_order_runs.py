@@ -75,19 +75,16 @@ def _spoiled(run: Run) -> list[dict[str, Any]]:
     return [entry for fault in run.faults for entry in fault["spoiled"]]
 
 
-@pytest.mark.thorough
-def test_test_that_spoils_a_later_one_is_found(run: Run) -> None:
+def test_test_that_spoils_a_later_one_is_found_with_a_command_that_reproduces_it(
+    shop: Project, run: Run
+) -> None:
     (spoiled,) = _spoiled(run)
 
     assert (spoiled["test"], spoiled["after"]) == (VICTIM, [SPOILER])
     assert spoiled["n_earlier"] == 4
     assert run.outcomes == {"failed": 1, "passed": 4}
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-
-
-def test_command_reproduces_the_failure(shop: Project, run: Run) -> None:
-    command = _spoiled(run)[0]["command"]
-
+    command = spoiled["command"]
     assert f"  Next, reproduce it: {command}" in run.stdout.splitlines()
     again = shop.run(*command.split()[1:])
     assert again.outcomes == {"failed": 1, "passed": 1}

@@ -163,38 +163,21 @@ def zoo(projects: Projects) -> Run:
     return projects.make(ZOO).localize()
 
 
-def test_failure_in_setup_fails_the_test(zoo: Run) -> None:
-    assert "test_fixtures.py::test_setup_fails" in zoo.failing
+@pytest.mark.parametrize(
+    ("test", "code"), [("test_setup_fails", "connect"), ("test_teardown_fails", "disconnect")]
+)
+def test_failure_in_setup_or_teardown_fails_the_test_and_ranks_its_code(
+    zoo: Run, test: str, code: str
+) -> None:
+    assert f"test_fixtures.py::{test}" in zoo.failing
+    assert zoo.row(code)["counts"]["ef"] == 1
 
 
-def test_code_that_a_fixture_calls_is_ranked(zoo: Run) -> None:
-    assert zoo.row("connect")["counts"]["ef"] == 1
-
-
-def test_failure_in_teardown_fails_the_test(zoo: Run) -> None:
-    assert "test_fixtures.py::test_teardown_fails" in zoo.failing
-
-
-def test_code_executed_in_teardown_is_ranked(zoo: Run) -> None:
-    assert zoo.row("disconnect")["counts"]["ef"] == 1
-
-
-@pytest.mark.parametrize("name", ["test_xfail", "test_xpass", "test_skip", "test_skip_mark"])
-def test_what_is_no_failure_is_in_no_group(zoo: Run, name: str) -> None:
-    assert f"test_marks.py::{name}" not in zoo.failing
-
-
-@pytest.mark.parametrize("name", ["known_fault", "skipped"])
-def test_expected_failures_and_skips_are_no_evidence(zoo: Run, name: str) -> None:
-    assert name not in {row["qualname"] for row in zoo.document["ranking"]}
-
-
-def test_strict_xpass_fails_the_test(zoo: Run) -> None:
-    assert "test_marks.py::test_strict_xpass" in zoo.failing
-
-
-def test_xpass_that_is_not_strict_passes(zoo: Run) -> None:
-    assert zoo.row("repaired")["counts"]["ep"] == 1
+def test_expected_failures_and_skips_are_no_evidence_and_no_failures(zoo: Run) -> None:
+    of_marks = {test.partition("::")[2] for test in zoo.failing if "test_marks.py" in test}
+    assert of_marks == {"test_strict_xpass", "test_parity[2]"}
+    assert {"known_fault", "skipped"}.isdisjoint(row["qualname"] for row in zoo.document["ranking"])
+    assert zoo.row("repaired")["counts"]["ep"] == 1  # by the xpass that is not strict
 
 
 def test_parametrised_tests_are_told_apart(zoo: Run) -> None:
@@ -204,24 +187,14 @@ def test_parametrised_tests_are_told_apart(zoo: Run) -> None:
     assert zoo.row("parity")["counts"]["ep"] == 2
 
 
-def test_methods_of_unittest_classes_are_tests(zoo: Run) -> None:
-    assert "test_classes.py::TestCase::test_method" in zoo.failing
-    assert zoo.row("method")["counts"]["ef"] >= 1
-
-
-def test_a_failure_in_a_unittest_class_has_its_exception(zoo: Run) -> None:
+def test_methods_and_subtests_of_unittest_classes_are_tests(zoo: Run) -> None:
     test = "test_classes.py::TestCase::test_method"
+    assert {test, "test_classes.py::TestCase::test_parts"} <= zoo.failing
+    assert zoo.row("method")["counts"]["ef"] >= 1
     (error,) = (fault["error"] for fault in zoo.faults if test in fault["failing_tests"])
 
     assert (error["type"], error["message"]) == ("AssertionError", "4 != 5")
     assert error["file"] == "test_classes.py"
-
-
-def test_failing_subtest_of_unittest_fails_the_test(zoo: Run) -> None:
-    if "test_classes.py::TestCase::test_parts" not in zoo.stdout + zoo.stderr and zoo.ret != 1:
-        pytest.fail("the test did not run")
-
-    assert "test_classes.py::TestCase::test_parts" in zoo.failing
 
 
 def test_repr_that_an_explanation_or_a_report_calls_is_no_coverage(zoo: Run) -> None:
@@ -298,19 +271,13 @@ RERUNS = {
 }
 
 
-@pytest.fixture(scope="module")
-def reruns(projects: Projects) -> Run:
-    return projects.make(RERUNS).localize()
+def test_test_counts_once_as_its_last_rerun_ended(projects: Projects) -> None:
+    run = projects.make(RERUNS).localize()
 
-
-def test_test_that_passes_when_rerun_has_passed(reruns: Run) -> None:
-    assert reruns.failing == {"test_shaky.py::test_wrong"}
-    assert reruns.document["session"]["n_passed"] == 1
-
-
-def test_test_that_fails_in_every_rerun_has_failed_once(reruns: Run) -> None:
-    assert reruns.document["session"]["n_failed"] == 1
-    assert reruns.row("wrong")["counts"] == {"ef": 1, "ep": 0, "nf": 0, "np": 1}
+    assert run.failing == {"test_shaky.py::test_wrong"}
+    assert run.document["session"]["n_passed"] == 1
+    assert run.document["session"]["n_failed"] == 1
+    assert run.row("wrong")["counts"] == {"ef": 1, "ep": 0, "nf": 0, "np": 1}
 
 
 # -- subtests of pytest 9

@@ -17,22 +17,6 @@ FORGETFUL = True
 
 
 @pytest.fixture(scope="module")
-def plain(shared_buggy_project: Project) -> Run:
-    return shared_buggy_project.run()
-
-
-@pytest.fixture(scope="module")
-def inspected_project(projects: Projects) -> Project:
-
-    return projects.buggy()
-
-
-@pytest.fixture(scope="module")
-def inspected(inspected_project: Project) -> Run:
-    return inspected_project.run("--bayesloc", "--bayesloc-threshold=0.999")
-
-
-@pytest.fixture(scope="module")
 def document(shared_buggy_project: Project) -> Run:
     return shared_buggy_project.localize("--bayesloc", "--bayesloc-threshold=0.999")
 
@@ -40,37 +24,24 @@ def document(shared_buggy_project: Project) -> Run:
 # -- a plain run
 
 
-def test_plain_run_names_the_faulty_function_first(plain: Run) -> None:
-    assert re.match(r"Most likely: add \(calc\.py:1\), \d+ %", plain.section[1])
+def test_plain_run_names_function_and_line_below_the_failures_and_how_to_learn_more(
+    shared_buggy_project: Project,
+) -> None:
+    run = shared_buggy_project.run()
 
-
-def test_plain_run_names_the_line_and_how_to_learn_more(plain: Run) -> None:
-    assert plain.section[2].startswith("  line 2: return a - b")
-    assert plain.section[-1] == "To inspect these suspects: pytest --bayesloc"
-
-
-def test_plain_run_keeps_the_exit_code(plain: Run) -> None:
-    assert plain.ret == 1
-    assert plain.outcomes == {"failed": 2, "passed": 4}
-
-
-def test_plain_run_prints_the_section_below_the_failures(plain: Run) -> None:
-    assert plain.stdout.index("= FAILURES =") < plain.stdout.index("= bayesloc =")
-
-
-def test_plain_run_writes_no_report(plain: Run, shared_buggy_project: Project) -> None:
+    assert re.match(r"Most likely: add \(calc\.py:1\), \d+ %", run.section[1])
+    assert run.section[2].startswith("  line 2: return a - b")
+    assert run.section[-1] == "To inspect these suspects: pytest --bayesloc"
+    assert run.stdout.index("= FAILURES =") < run.stdout.index("= bayesloc =")
+    assert (run.ret, run.outcomes) == (1, {"failed": 2, "passed": 4})
     assert not list((shared_buggy_project.root / ".bayesloc").glob("*report*"))
 
 
-def test_green_run_prints_nothing(green_project: Project) -> None:
-    run = green_project.run("-q")
-
-    assert run.ret == 0
-    assert "bayesloc" not in run.output
-
-
-def test_green_run_writes_no_report(green_project: Project) -> None:
-    run = green_project.run("-q", "--bayesloc")
+@pytest.mark.parametrize("options", [(), ("--bayesloc",)])
+def test_green_run_prints_nothing_and_writes_no_report(
+    green_project: Project, options: tuple[str, ...]
+) -> None:
+    run = green_project.run("-q", *options)
 
     assert run.ret == 0
     assert "bayesloc" not in run.output
@@ -87,77 +58,44 @@ def test_run_without_tests_prints_nothing(projects: Projects) -> None:
 # -- with inspections
 
 
-@pytest.mark.thorough
-def test_inspected_run_names_the_faulty_function_first(inspected: Run) -> None:
-    assert inspected.section[1].startswith("Most likely: add (calc.py:1), ")
+def test_inspected_run_gives_reasons_and_says_where_its_report_lies(buggy_project: Project) -> None:
+    run = buggy_project.run("--bayesloc", "--bayesloc-threshold=0.999")
 
-
-def test_inspected_run_gives_reasons(inspected: Run) -> None:
-    assert any(line.startswith("  * ") for line in inspected.section)
-
-
-def test_inspected_run_prints_where_the_html_report_lies(
-    inspected: Run, inspected_project: Project
-) -> None:
-    report = inspected_project.root / ".bayesloc" / "bayesloc-report.html"
-
-    assert f"report: html {report}" in "".join(inspected.section)
+    assert run.section[1].startswith("Most likely: add (calc.py:1), ")
+    assert any(line.startswith("  * ") for line in run.section)
+    report = buggy_project.root / ".bayesloc" / "bayesloc-report.html"
+    assert f"report: html {report}" in "".join(run.section)
     assert "calc.py" in report.read_text(encoding="utf-8")
-
-
-def test_inspected_run_keeps_the_exit_code(inspected: Run) -> None:
-    assert inspected.ret == 1
-    assert inspected.outcomes == {"failed": 2, "passed": 4}
-
-
-@pytest.mark.thorough
-def test_inspected_run_prints_no_progress_when_output_is_no_terminal(inspected: Run) -> None:
-    assert "bayesloc: inspection" not in inspected.output
-    assert "\r" not in inspected.stdout
+    assert (run.ret, run.outcomes) == (1, {"failed": 2, "passed": 4})
+    # Progress is for terminals.
+    assert "bayesloc: inspection" not in run.output
+    assert "\r" not in run.stdout
 
 
 #: They replace a result, or follow values, and change no text.
 UNPATCHED = {"returns", "values"}
 
 
-def test_result_holds_inspections_with_patches(document: Run) -> None:
-    assert document.inspections
+def test_inspections_swap_code_in_forks_under_patches_that_the_result_holds(document: Run) -> None:
     patches = [i["patch"] for i in document.inspections if i["kind"] not in UNPATCHED]
     assert patches
     assert all(patch.startswith("--- a/calc.py\n") for patch in patches)
-
-
-def asserted(document: Run) -> list[dict[str, Any]]:
-    return [i for i in document.inspections if i["kind"] == "assertions"]
-
-
-def test_inspections_come_from_forks_that_swap_code(document: Run) -> None:
-    looked = asserted(document)
-    assert looked
-    assert all(i["log"].startswith("fork: code replaced in 1 ") for i in looked)
-
-
-def test_inspected_target_is_covered(document: Run) -> None:
     assert all(i["signals"]["is_covered"] for i in document.inspections)
-    assert "--- INSPECTION_START: " in asserted(document)[0]["log"]
+    looked = [i for i in document.inspections if i["kind"] == "assertions"]
+    assert all(i["log"].startswith("fork: code replaced in 1 ") for i in looked)
+    assert "--- INSPECTION_START: " in looked[0]["log"]
+
+    (add,) = (i for i in looked if i["target"]["qualname"] == "add")
+    assert add["outcome"] == "TARGET_ASSERTION_FAILED"
+    assert add["belief_after"] >= add["belief_before"]
 
 
-def test_result_ranks_the_faulty_function_first(document: Run) -> None:
-    assert document.names()[0] == "calc.py add"
-
-
-def test_posteriors_of_a_group_sum_to_one(document: Run) -> None:
+def test_result_ranks_the_faulty_function_first_among_shares_of_one(document: Run) -> None:
     (fault,) = document.faults
 
+    assert document.names()[0] == "calc.py add"
     listed = sum(row["posterior"] for row in fault["ranking"])
     assert listed + fault["test_share"] == pytest.approx(1.0)
-
-
-def test_result_of_the_faulty_function_breaks_a_mined_invariant(document: Run) -> None:
-    (looked,) = (i for i in asserted(document) if i["target"]["qualname"] == "add")
-
-    assert looked["outcome"] == "TARGET_ASSERTION_FAILED"
-    assert looked["belief_after"] >= looked["belief_before"]
 
 
 def test_call_graph_holds_the_calls_of_the_failing_tests(document: Run) -> None:
@@ -310,27 +248,17 @@ SPLINE = {
 }
 
 
-@pytest.fixture(scope="module")
-def wrong_data(projects: Projects) -> Run:
-    return projects.make(SPLINE).localize("--bayesloc")
+def test_test_that_owns_refused_data_is_first_and_the_data_are_said_to_be_wrong(
+    projects: Projects,
+) -> None:
+    run = projects.make(SPLINE).localize("--bayesloc")
 
-
-@pytest.mark.thorough
-def test_test_that_owns_refused_data_is_first(wrong_data: Run) -> None:
-    assert wrong_data.names()[0] == "test_spline.py test_cubic"
-    assert wrong_data.document["ranking"][0]["is_test"]
-
-
-def test_refused_data_is_the_origin_of_the_error(wrong_data: Run) -> None:
-    error = wrong_data.faults[0]["error"]
-
+    assert run.names()[0] == "test_spline.py test_cubic"
+    assert run.document["ranking"][0]["is_test"]
+    error = run.faults[0]["error"]
     assert (error["origin"], error["kind"]) == ("data", "validation")
     assert (error["file"], error["line"]) == ("spline.py", 4)
-
-
-def test_terminal_says_that_the_data_is_wrong(wrong_data: Run) -> None:
-    section = "\n".join(wrong_data.section)
-
+    section = "\n".join(run.section)
     assert "Most likely: test_cubic (test_spline.py:12)" in section
     assert "likely cause: the test's data" in section
 
@@ -380,8 +308,7 @@ def test_guard_is_first_when_it_refuses_good_data(projects: Projects) -> None:
 # -- the reference model, by hand
 
 
-@pytest.fixture(scope="module")
-def reference(projects: Projects) -> Run:
+def test_reference_model_is_normalised_tarantula_updated_by_bayes_rule(projects: Projects) -> None:
     """F = 2 (t0, t1) and P = 4 (t2 to t5); the module body is executed by all tests."""
     project = projects.make(
         {
@@ -426,42 +353,27 @@ def reference(projects: Projects) -> Run:
                 """,
         }
     )
-    return project.localize(
+    run = project.localize(
         "--bayesloc",
         "--bayesloc-formula=tarantula",
         "--bayesloc-model=independent",
         "--bayesloc-inspections=1",
     )
 
+    (inspection,) = run.inspections
+    for name, expected in SUSPICIOUSNESS.items():
+        assert run.row(name)["suspiciousness"] == pytest.approx(expected)
+        assert run.row(name)["prior"] == pytest.approx(max(0.01, expected) / RAW_SUM)
+    prior = 0.8 / RAW_SUM
+    assert inspection["target"]["qualname"] == "add"
+    assert inspection["outcome"] == "COLLATERAL_FAILURE"
+    assert run.row("add")["posterior"] == pytest.approx(
+        0.60 * prior / (0.60 * prior + 0.40 * (1 - prior))
+    )
+    for name in ("tax", "total"):
+        assert run.row(name)["posterior"] == run.row(name)["prior"]
+
 
 # Tarantula: add 1 / (1/4 + 1), tax (1/2) / (2/4 + 1/2), total 0, the module 1 / (1 + 1).
 SUSPICIOUSNESS = {"add": 0.8, "tax": 0.5, "total": 0.0, "<module>": 0.5}
 RAW_SUM = 0.8 + 0.5 + 0.01 + 0.5
-
-
-@pytest.mark.parametrize(("name", "expected"), SUSPICIOUSNESS.items())
-def test_reference_suspiciousness_is_tarantula(reference: Run, name: str, expected: float) -> None:
-    assert reference.row(name)["suspiciousness"] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(("name", "expected"), SUSPICIOUSNESS.items())
-def test_reference_prior_is_normalised_suspiciousness(
-    reference: Run, name: str, expected: float
-) -> None:
-    assert reference.row(name)["prior"] == pytest.approx(max(0.01, expected) / RAW_SUM)
-
-
-def test_reference_update_is_bayes_rule(reference: Run) -> None:
-    (inspection,) = reference.inspections
-    prior = 0.8 / RAW_SUM
-
-    assert inspection["target"]["qualname"] == "add"
-    assert inspection["outcome"] == "COLLATERAL_FAILURE"
-    assert reference.row("add")["posterior"] == pytest.approx(
-        0.60 * prior / (0.60 * prior + 0.40 * (1 - prior))
-    )
-
-
-def test_reference_update_moves_no_other_location(reference: Run) -> None:
-    assert reference.row("tax")["posterior"] == reference.row("tax")["prior"]
-    assert reference.row("total")["posterior"] == reference.row("total")["prior"]

@@ -80,39 +80,19 @@ LINES = {
 }
 
 
-@pytest.fixture(scope="module")
-def lines_project(projects: Projects) -> Project:
-    return projects.make(LINES)
-
-
-@pytest.fixture(scope="module")
-def lines(lines_project: Project) -> Run:
-    return lines_project.localize("--bayesloc", "--bayesloc-threshold=0.999")
-
-
 @pytest.mark.thorough
-def test_start_and_end_lines_are_those_of_the_file(lines: Run, lines_project: Project) -> None:
-    text = (lines_project.root / "lines.py").read_text(encoding="utf-8")
+def test_names_and_lines_of_locations_are_those_of_the_file(projects: Projects) -> None:
+    project = projects.make(LINES)
     spans = {
         node.name: (node.lineno, node.end_lineno)
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(ast.parse(project.read("lines.py")))
         if isinstance(node, (ast.FunctionDef, ast.ClassDef))
     }
-    rows = [row for row in lines.document["ranking"] if row["file"] == "lines.py"]
 
-    found = {
-        row["qualname"].rpartition(".")[2]: (row["start_line"], row["end_line"])
-        for row in rows
-        if row["qualname"] != "<module>"
-    }
+    run = project.localize()
 
-    assert found == spans
-
-
-def test_qualified_names_are_those_of_python(lines: Run) -> None:
-    names = {row["qualname"] for row in lines.document["ranking"] if row["file"] == "lines.py"}
-
-    assert names == {
+    rows = {r["qualname"]: r for r in run.document["ranking"] if r["file"] == "lines.py"}
+    assert rows.keys() == {
         "<module>",
         "twice",
         "twice.<locals>.wrapper",
@@ -122,46 +102,33 @@ def test_qualified_names_are_those_of_python(lines: Run) -> None:
         "outer",
         "outer.<locals>.inner",
     }
-
-
-def test_lines_of_a_function_are_executed_lines_of_its_body(lines: Run) -> None:
-    assert [(x["line"], x["ef"], x["ep"]) for x in lines.row("Box.wrong")["lines"]] == [
+    del rows["<module>"]
+    assert spans == {
+        name.rpartition(".")[2]: (row["start_line"], row["end_line"]) for name, row in rows.items()
+    }
+    assert [(x["line"], x["ef"], x["ep"]) for x in rows["Box.wrong"]["lines"]] == [
         (38, 1, 0),
         (39, 1, 0),
     ]
-
-
-def test_lines_lie_within_their_location(lines: Run) -> None:
-    placed = [(row, line["line"]) for row in lines.document["ranking"] for line in row["lines"]]
-
-    assert placed
-    for row, line in placed:
-        assert row["start_line"] <= line <= row["end_line"]
-
-
-def test_place_of_the_error_is_true(lines: Run) -> None:
-    errors = {f["failing_tests"][0].partition("::")[2]: f["error"] for f in lines.faults}
-
+    errors = {f["failing_tests"][0].partition("::")[2]: f["error"] for f in run.faults}
     assert errors["test_wrong"]["file"] == "test_lines.py"
     assert errors["test_wrong"]["line"] == 5
 
 
-def test_numbers_are_probabilities(lines: Run) -> None:
-    assert lines.document["ranking"]
-    for row in lines.document["ranking"]:
+def test_result_holds_probabilities_in_order_and_of_which_session_they_are(
+    shared_buggy_project: Project,
+) -> None:
+    run = shared_buggy_project.localize("--bayesloc", "--bayesloc-threshold=0.999")
+
+    rows = run.document["ranking"]
+    for row in rows:
         assert all(0 <= row[name] <= 1 for name in ("prior", "posterior", "suspiciousness"))
-
-
-def test_ranks_ascend_from_one(lines: Run) -> None:
-    ranks = [row["rank"] for row in lines.document["ranking"]]
-
+        for line in row["lines"]:
+            assert row["start_line"] <= line["line"] <= row["end_line"]
+    ranks = [row["rank"] for row in rows]
     assert ranks[0] == 1
     assert ranks == sorted(ranks)
-
-
-def test_session_tells_versions_and_times(lines: Run) -> None:
-    session = lines.document["session"]
-
+    session = run.document["session"]
     assert session["pytest_version"] == pytest.__version__
     assert {"localize", "inspect"} <= set(session["seconds"])
 

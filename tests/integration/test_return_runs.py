@@ -61,15 +61,6 @@ FILES = {
 }
 
 
-@pytest.fixture(scope="module")
-def run(projects: Projects) -> Run:
-    return projects.make(FILES).localize(
-        "--bayesloc",
-        "--bayesloc-threshold=0.9999",
-        "--bayesloc-without=assertions",
-    )
-
-
 def _of(run: Run, qualname: str) -> dict[str, Any]:
     (inspection,) = (
         i for i in run.inspections if (i["kind"], i["target"]["qualname"]) == ("returns", qualname)
@@ -77,16 +68,18 @@ def _of(run: Run, qualname: str) -> dict[str, Any]:
     return inspection
 
 
-@pytest.mark.thorough
-def test_function_whose_result_suffices_repairs_and_its_caller_less(run: Run) -> None:
+def test_function_whose_result_suffices_repairs_and_its_caller_less(projects: Projects) -> None:
+    run = projects.make(FILES).localize(
+        "--bayesloc",
+        "--bayesloc-threshold=0.9999",
+        "--bayesloc-without=assertions",
+    )
+
     assert _of(run, "rate")["outcome"] == "RETURN_REPAIRS"
     assert _of(run, "price")["outcome"] == "RETURN_REPAIRS_BY_CALLEE"
     assert run.names()[0] == "shop.py rate"
-
-
-def test_each_failing_test_is_given_the_value_that_it_expects(run: Run) -> None:
+    # Each failing test is given the value that it expects.
     *_, trial = _of(run, "rate")["trials"]
-
     assert trial["words"] == "`2` instead of `3`"
     assert trial["n_passed"] == 3
 
