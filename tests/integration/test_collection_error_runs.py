@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.integration.conftest import Projects, Run
+    from tests.integration.conftest import Projects
 
 UNPARSED = {
     "cart.py": "def total(prices:\n    return sum(prices)\n",

@@ -12,7 +12,9 @@ import pytest
 from tests.integration.conftest import UNITS
 
 if TYPE_CHECKING:
-    from tests.integration.conftest import Project, Projects, Run
+    from collections.abc import Mapping
+
+    from tests.integration.conftest import Projects, Run
 
 pytestmark = pytest.mark.one_python
 
@@ -53,14 +55,47 @@ def fixed(run: Run) -> list[tuple[str, bool]]:
     return [(fix["tool"], fix["verified"]) for fix in run.document["fixes"]]
 
 
-@pytest.fixture(scope="module")
-def misspelt(projects: Projects) -> Project:
-    return projects.make(MISSPELT)
+def test_a_verified_fix_is_shown_with_a_patch_for_git_and_nothing_is_changed(
+    projects: Projects,
+) -> None:
+    project = projects.make(MISSPELT)
+
+    run = project.localize(SUGGEST)
+
+    (fix,) = run.document["fixes"]
+    assert (fix["tool"], fix["stage"], fix["level"]) == ("misspelt-name", "tool", "safe")
+    assert fix["verified"]
+    # By the failing test and those that execute it.
+    assert fix["checked"] == [
+        "test_shapes.py::test_area",
+        "test_shapes.py::test_area_of_less_than_nothing",
+    ]
+    assert (fix["n_failing"], fix["n_passing"]) == (1, 1)
+    section = " ".join(" ".join(run.section).split())
+    assert "+ return width * height # the comment stays" in section
+    assert "1 failing test passes with it" in section
+    assert "possible fix, not applied" in section
+    assert "widht" in project.read("shapes.py")
+
+    subprocess.run(["git", "apply", fix["patch_file"]], cwd=project.root, check=True)
+    # Of a change within a second that keeps the size, byte code is taken for current.
+    shutil.rmtree(project.root / "__pycache__", ignore_errors=True)
+    assert "return width * height  # the comment stays\n" in project.read("shapes.py")
+    assert project.run("-q").ret == 0
 
 
-@pytest.fixture(scope="module")
-def suggested(misspelt: Project) -> Run:
-    return misspelt.localize(SUGGEST)
+#: It passes as long as ``area`` has a name that does not exist.
+WANTS_THE_ERROR = """
+    from shapes import area
+
+
+    def test_error():
+        try:
+            area(1, 1)
+        except NameError:
+            return
+        raise AssertionError
+    """
 
 
 NO_OTHER_SERVER = """
@@ -79,38 +114,6 @@ def test_the_search_goes_on_with_the_server_of_the_inspections(projects: Project
     assert "own-fault" not in run.output
 
 
-def test_a_fix_is_verified_by_the_failing_test_and_those_that_execute_it(suggested: Run) -> None:
-    (fix,) = suggested.document["fixes"]
-
-    assert (fix["tool"], fix["stage"], fix["level"]) == ("misspelt-name", "tool", "safe")
-    assert fix["verified"]
-    assert fix["checked"] == [
-        "test_shapes.py::test_area",
-        "test_shapes.py::test_area_of_less_than_nothing",
-    ]
-    assert (fix["n_failing"], fix["n_passing"]) == (1, 1)
-
-
-def test_a_fix_is_shown_and_nothing_is_changed(misspelt: Project, suggested: Run) -> None:
-    section = " ".join(" ".join(suggested.section).split())
-
-    assert "+ return width * height # the comment stays" in section
-    assert "1 failing test passes with it" in section
-    assert "possible fix, not applied" in section
-    assert "widht" in misspelt.read("shapes.py")
-
-
-def test_its_patch_is_taken_by_git_apply(misspelt: Project, suggested: Run) -> None:
-    (fix,) = suggested.document["fixes"]
-
-    subprocess.run(["git", "apply", fix["patch_file"]], cwd=misspelt.root, check=True)
-    # Of a change within a second that keeps the size, byte code is taken for current.
-    shutil.rmtree(misspelt.root / "__pycache__", ignore_errors=True)
-
-    assert "return width * height  # the comment stays\n" in misspelt.read("shapes.py")
-    assert misspelt.run("-q").ret == 0
-
-
 def test_without_the_option_nothing_is_searched(projects: Projects) -> None:
     run = projects.make(MISSPELT).localize()
 
@@ -120,9 +123,7 @@ def test_without_the_option_nothing_is_searched(projects: Projects) -> None:
 
 @pytest.mark.thorough
 def test_a_fix_that_breaks_another_test_is_rejected(projects: Projects) -> None:
-    other = "from shapes import area\n\n\ndef test_error():\n    try:\n        area(1, 1)\n"
-    other += "    except NameError:\n        return\n    raise AssertionError\n"
-    project = projects.make({**MISSPELT, "test_other.py": other})
+    project = projects.make({**MISSPELT, "test_other.py": WANTS_THE_ERROR})
 
     run = project.localize(SUGGEST)
 
@@ -154,29 +155,15 @@ def test_a_module_that_can_not_be_imported_is_mended(projects: Projects) -> None
 
 
 @pytest.mark.thorough
-def test_a_module_that_imports_itself_is_mended(projects: Projects) -> None:
-    """The first example that the fix library was ever given."""
-    files = {
-        "main.py": "from main import add\n\n\ndef add(a, b):\n    return a + b\n",
-        "test_main.py": "from main import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n",
-    }
-
-    (fix,) = projects.make(files).localize(SUGGEST).document["fixes"]
-
-    assert (fix["tool"], fix["verified"]) == ("circular-import", True)
-    assert fix["target"]["file"] == "main.py"
-
-
-@pytest.mark.thorough
 def test_tests_that_a_file_kept_from_running_are_not_forgotten(projects: Projects) -> None:
     shapes = """
         def area(width, height):
             return widht * height
         """
-    other = "from shapes import area\n\n\ndef test_error():\n    try:\n        area(1, 1)\n"
-    other += "    except NameError:\n        return\n    raise AssertionError\n"
     importing = "from shapes import area\n\nONE = area(1, 1)\n\n\ndef test_one():\n    assert ONE\n"
-    project = projects.make({"shapes.py": shapes, "test_one.py": importing, "test_other.py": other})
+    project = projects.make(
+        {"shapes.py": shapes, "test_one.py": importing, "test_other.py": WANTS_THE_ERROR}
+    )
 
     run = project.localize(SUGGEST, "--bayesloc-without=mutants")
 
@@ -365,47 +352,55 @@ def test_no_edit_brings_a_call_that_leads_out_in_the_end(projects: Projects) -> 
     assert project.read("data/precious.txt") == "precious"
 
 
-@pytest.mark.thorough
-def test_a_file_whose_tests_vanish_is_not_mended(projects: Projects) -> None:
+def with_tool(projects: Projects, files: Mapping[str, str], error: str, old: str, new: str) -> Run:
+    """A run that searches for fixes of ``files``, with a trusted tool ``own`` of the project."""
     project = projects.make(
         {
-            "shapes.py": "def area(width):\n    return width * width\n\n\nCASES = [qwertz(2)]\n",
-            "test_shapes.py": """
-                import pytest
-
-                from shapes import CASES, area
-
-
-                @pytest.mark.parametrize("case", CASES)
-                def test_area(case):
-                    assert area(2) == case
-                """,
-            "bayesloc_fixes/empty.yaml": """
-                name: empty
-                description: Leaves nothing to test.
+            **files,
+            "bayesloc_fixes/own.yaml": f"""
+                name: own
+                description: Puts a text in the place of another.
                 command: python
-                args: [empty.py]
+                args: [own.py]
                 metadata:
-                  error_pattern: NameError
+                  error_pattern: {error}
                   level: safe
                   priority: high
                 """,
-            "bayesloc_fixes/empty.py": """
+            "bayesloc_fixes/own.py": f"""
                 import json, sys
 
                 asked = json.load(sys.stdin)
-                code = asked["code"].replace("[qwertz(2)]", "[]")
+                code = asked["code"].replace({old!r}, {new!r})
                 fixed = code != asked["code"]
-                json.dump({"fixed": fixed, "fixed_code": code, "message": "none"}, sys.stdout)
+                json.dump({{"fixed": fixed, "fixed_code": code, "message": "m"}}, sys.stdout)
                 """,
         }
     )
     env = {"XDG_CONFIG_HOME": str(project.root.parent / "config")}
-    project.run("--bayesloc-trust=bayesloc_fixes/empty.yaml", lean=False, env=env)
+    project.run("--bayesloc-trust=bayesloc_fixes/own.yaml", lean=False, env=env)
+    return project.localize(SUGGEST, env=env)
 
-    run = project.localize(SUGGEST, env=env)
 
-    assert ("empty", True) not in fixed(run)
+@pytest.mark.thorough
+def test_a_file_whose_tests_vanish_is_not_mended(projects: Projects) -> None:
+    files = {
+        "shapes.py": "def area(width):\n    return width * width\n\n\nCASES = [qwertz(2)]\n",
+        "test_shapes.py": """
+            import pytest
+
+            from shapes import CASES, area
+
+
+            @pytest.mark.parametrize("case", CASES)
+            def test_area(case):
+                assert area(2) == case
+            """,
+    }
+
+    run = with_tool(projects, files, "NameError", "[qwertz(2)]", "[]")
+
+    assert ("own", True) not in fixed(run)
 
 
 @pytest.mark.thorough
@@ -456,49 +451,27 @@ def test_data_of_tests_may_be_wrong_on_purpose(projects: Projects) -> None:
 
 @pytest.mark.thorough
 def test_a_test_that_reads_a_constant_alone_is_run_again(projects: Projects) -> None:
-    project = projects.make(
-        {
-            "limits.py": "LIMIT = 5\n\n\ndef is_enough(n):\n    return n > LIMIT\n",
-            "test_limits.py": """
-                from limits import is_enough
+    files = {
+        "limits.py": "LIMIT = 5\n\n\ndef is_enough(n):\n    return n > LIMIT\n",
+        "test_limits.py": """
+            from limits import is_enough
 
 
-                def test_enough():
-                    assert not is_enough(30)
-                """,
-            "test_z_constant.py": """
-                from limits import LIMIT
+            def test_enough():
+                assert not is_enough(30)
+            """,
+        "test_z_constant.py": """
+            from limits import LIMIT
 
 
-                def test_limit():
-                    assert LIMIT == 5
-                """,
-            "bayesloc_fixes/raise.yaml": """
-                name: raise
-                description: Raises the limit.
-                command: python
-                args: [raise.py]
-                metadata:
-                  error_pattern: AssertionError
-                  level: safe
-                  priority: high
-                """,
-            "bayesloc_fixes/raise.py": """
-                import json, sys
+            def test_limit():
+                assert LIMIT == 5
+            """,
+    }
 
-                asked = json.load(sys.stdin)
-                code = asked["code"].replace("LIMIT = 5", "LIMIT = 30")
-                fixed = code != asked["code"]
-                json.dump({"fixed": fixed, "fixed_code": code, "message": "more"}, sys.stdout)
-                """,
-        }
-    )
-    env = {"XDG_CONFIG_HOME": str(project.root.parent / "config")}
-    project.run("--bayesloc-trust=bayesloc_fixes/raise.yaml", lean=False, env=env)
+    run = with_tool(projects, files, "AssertionError", "LIMIT = 5", "LIMIT = 30")
 
-    run = project.localize(SUGGEST, env=env)
-
-    assert ("raise", True) not in fixed(run)
+    assert ("own", True) not in fixed(run)
 
 
 @pytest.mark.thorough

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import shutil
 import subprocess
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
@@ -80,18 +81,20 @@ LINES = {
 }
 
 
+@pytest.fixture(scope="module")
+def lines(projects: Projects) -> Run:
+    return projects.make(LINES).localize("--bayesloc", "--bayesloc-threshold=0.999")
+
+
 @pytest.mark.thorough
-def test_names_and_lines_of_locations_are_those_of_the_file(projects: Projects) -> None:
-    project = projects.make(LINES)
+def test_names_and_lines_of_locations_are_those_of_the_file(lines: Run) -> None:
     spans = {
         node.name: (node.lineno, node.end_lineno)
-        for node in ast.walk(ast.parse(project.read("lines.py")))
+        for node in ast.walk(ast.parse(dedent(LINES["lines.py"]).lstrip("\n")))
         if isinstance(node, (ast.FunctionDef, ast.ClassDef))
     }
 
-    run = project.localize()
-
-    rows = {r["qualname"]: r for r in run.document["ranking"] if r["file"] == "lines.py"}
+    rows = {r["qualname"]: r for r in lines.document["ranking"] if r["file"] == "lines.py"}
     assert rows.keys() == {
         "<module>",
         "twice",
@@ -110,17 +113,13 @@ def test_names_and_lines_of_locations_are_those_of_the_file(projects: Projects) 
         (38, 1, 0),
         (39, 1, 0),
     ]
-    errors = {f["failing_tests"][0].partition("::")[2]: f["error"] for f in run.faults}
+    errors = {f["failing_tests"][0].partition("::")[2]: f["error"] for f in lines.faults}
     assert errors["test_wrong"]["file"] == "test_lines.py"
     assert errors["test_wrong"]["line"] == 5
 
 
-def test_result_holds_probabilities_in_order_and_of_which_session_they_are(
-    shared_buggy_project: Project,
-) -> None:
-    run = shared_buggy_project.localize("--bayesloc", "--bayesloc-threshold=0.999")
-
-    rows = run.document["ranking"]
+def test_result_holds_probabilities_in_order_and_of_which_session_they_are(lines: Run) -> None:
+    rows = lines.document["ranking"]
     for row in rows:
         assert all(0 <= row[name] <= 1 for name in ("prior", "posterior", "suspiciousness"))
         for line in row["lines"]:
@@ -128,7 +127,7 @@ def test_result_holds_probabilities_in_order_and_of_which_session_they_are(
     ranks = [row["rank"] for row in rows]
     assert ranks[0] == 1
     assert ranks == sorted(ranks)
-    session = run.document["session"]
+    session = lines.document["session"]
     assert session["pytest_version"] == pytest.__version__
     assert {"localize", "inspect"} <= set(session["seconds"])
 
