@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from tests.integration.conftest import Project, Projects, Run
 
 FORGETFUL = True
