@@ -155,6 +155,20 @@ def test_a_module_that_can_not_be_imported_is_mended(projects: Projects) -> None
 
 
 @pytest.mark.thorough
+def test_a_module_that_imports_itself_is_mended(projects: Projects) -> None:
+    """The first example that the fix library was ever given."""
+    files = {
+        "main.py": "from main import add\n\n\ndef add(a, b):\n    return a + b\n",
+        "test_main.py": "from main import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n",
+    }
+
+    (fix,) = projects.make(files).localize(SUGGEST).document["fixes"]
+
+    assert (fix["tool"], fix["verified"]) == ("circular-import", True)
+    assert fix["target"]["file"] == "main.py"
+
+
+@pytest.mark.thorough
 def test_tests_that_a_file_kept_from_running_are_not_forgotten(projects: Projects) -> None:
     shapes = """
         def area(width, height):
