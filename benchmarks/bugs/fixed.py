@@ -1,8 +1,9 @@
 """The fixes that are shown for each bug of one function, judged by tests that the search never saw.
 
-The search is run with the suite: the folder of the failing tests. Tests that fail with the true fix
-too are left out, and so is every second failing test. A fix is right if it passes what the true one
-passes: the suite, the tests left out, and the failing tests' files as the next commits left them.
+The search is run with the suite: the folder of the failing tests, or their files where that folder
+lacks them. Tests that fail with the true fix too are left out, and so is every second failing test.
+A fix is right if it passes what the true one passes: the suite and the files, the tests left out,
+and the failing tests' files as the next commits left them.
 """
 
 from __future__ import annotations
@@ -65,21 +66,22 @@ def _fixed(checkout: Checkout, bug: Mapping[str, Any]) -> dict[str, Any]:
     after = {file: checkout.text(bug["commit"], file) for file in bug["sources"]}
     files = sorted({node_id.partition("::")[0] for node_id in bug["failing"]})
     checkout.write(after)
-    suite = sorted({_suite(file) for file in files})
-    green = checkout.run_tests(suite)
-    if not green.passed.issuperset(bug["failing"]):  # it does not end, or can't be collected
-        suite, green = files, checkout.run_tests(files)
+    tests = sorted({_suite(file) for file in files})
+    green = checkout.run_tests(tests)
+    first: list[Wanted] = [(tests, {}, green.passed)]
+    if not green.passed.issuperset(bug["failing"]):  # it does not end, or lacks them
+        tests, green = files, checkout.run_tests(files)
+        first.append((tests, {}, green.passed))
     checkout.write(before)
     hidden = [*sorted(bug["failing"])[1::2], *green.failed]
     left_out = [f"--deselect={node_id}" for node_id in hidden]
-    ran, result = run_tests_of(checkout, bug, (*SEARCH, *left_out), tests=suite)
+    ran, result = run_tests_of(checkout, bug, (*SEARCH, *left_out), tests=tests)
     fixes = [
         {key: one[key] for key in ("tool", "verified", "doubt", "diff")}
         for one in result.get("fixes", ())
     ]
     texts = [_patched(checkout, one["diff"]) if one["verified"] else {} for one in fixes]
-    first: Wanted = (suite, {}, green.passed)
-    wanted = chain([first], _later(checkout, bug["commit"], files, after))
+    wanted = chain(first, _later(checkout, bug["commit"], files, after))
     verdicts = judged(checkout, after, [own and {**before, **own} for own in texts], wanted)
     for one, own, is_right in zip(fixes, texts, verdicts, strict=True):
         one["right"] = one["verified"] and is_right
@@ -120,7 +122,7 @@ def judged(
         if not any(is_right and not is_same for is_right, is_same in zip(still, same, strict=True)):
             break
         for n, own in enumerate(texts):
-            if still[n] and not same[n]:
+            if passed and still[n] and not same[n]:
                 still[n] = passed <= _passed(checkout, tests, {**after, **own, **files})
     return [
         is_same or (is_right and n_passed > 0)
