@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import difflib
 import json
+import math
 import random
 import re
 import time
@@ -30,7 +31,7 @@ from benchmarks.faults.split import FIT
 from benchmarks.suites.workspace import write_json
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, lines_of
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
-from pytest_bayesloc.fixes.plausibility import UNUSUAL, WEIGHTS
+from pytest_bayesloc.fixes.plausibility import UNUSUAL, USUAL, WEIGHTS
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.text import TextEdit, by_themselves, differing_lines
 
@@ -364,6 +365,13 @@ class Kind:
         return 1000 * self.n_hits / self.n_edits if self.n_edits else 0.0
 
     @property
+    def n_told(self) -> float:
+        """The number of edits, each of a place after the first ``USUAL`` as less than one."""
+        mean = self.n_edits / self.n_sites if self.n_sites else 0.0
+        more = 1 + math.log(mean / USUAL) if mean > USUAL else mean / USUAL
+        return self.n_sites * USUAL * more
+
+    @property
     def weight(self) -> float:
         """Its present weight."""
         return WEIGHTS.get(self.name, UNUSUAL)
@@ -382,16 +390,17 @@ def kinds_of(all_tried: Iterable[Tried]) -> list[Kind]:
 
 
 def suggested(kinds: Sequence[Kind]) -> dict[str, float]:
-    """Return weights by which the present ones and the hits per site speak together.
+    """Return weights by which the present ones and the hits per edit speak together.
 
-    Present weights are scaled so that they foretell as many hits as there are, and count as
-    ``PRIOR`` hits each; the result is on the scale of the present ones. They stay as they are
-    where there are no hits at all.
+    Of the many edits that a kind may make at a place, those after the first ``USUAL`` count less,
+    as in a search. Present weights are scaled so that they foretell as many hits as there are, and
+    count as ``PRIOR`` hits each; the result is on the scale of the present ones. They stay as they
+    are where there are no hits at all.
     """
-    told = sum(kind.weight * kind.n_sites for kind in kinds)
+    told = sum(kind.weight * kind.n_told for kind in kinds)
     scale = sum(kind.n_hits for kind in kinds) / told if told else 0.0
     return {
-        kind.name: (PRIOR + kind.n_hits) / (PRIOR / (scale * kind.weight) + kind.n_sites) / scale
+        kind.name: (PRIOR + kind.n_hits) / (PRIOR / (scale * kind.weight) + kind.n_told) / scale
         if scale
         else kind.weight
         for kind in kinds

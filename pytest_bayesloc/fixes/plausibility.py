@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from difflib import SequenceMatcher
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import map_of, tree_of
@@ -34,40 +36,42 @@ from pytest_bayesloc.fixes.soundness import doubt, emptied, tuned
 from pytest_bayesloc.syntax.text import brief
 
 CLEAR = 2 / 3  # share of all weights from which on a change is taken to be meant
-LEAST = 0.2  # of all weights: what is meant may be what no edit tries
+LEAST = 0.4  # of all weights: what is meant may be what no edit tries
 UNUSUAL = 0.05
 #: P(one of these edits of the faulty place repairs). A choice: of real bugs 5 % are repaired by the
 #: first two dozen (EDIT_REPAIRS in docs/model.md), of small projects with such mistakes nearly all.
 EDITABLE = 1 / 2
 USUAL = 25  # edits of one kind at a place; where it allows more, each of the rest is less likely
 USED = 4.0  # times as likely as others, so that it stands against several of them
+NEARLY = 1 / 2  # of the weight of the first, from which on a rival is shown beside it
+ALIKE = 0.8  # of two words' letters, from which on one may be a slip for the other
 WIDTH = 60  # of a rival in a reason
 #: How likely one such edit is to be meant, against others: how often such mistakes are met, spread
 #: over the edits that a place allows. Tools know the error, and have 1; other edits are unusual.
 WEIGHTS: Mapping[str, float] = {
-    "use-unused": 1.0,
+    "use-unused": 1.2,
     "keep-result": 1.0,
     "call-method": 1.0,
-    "change-boolean": 1.0,
-    "swap-arguments": 1.0,
-    "change-comparison": 0.7,
-    "change-arithmetic": 0.5,
-    "call-it": 0.7,
-    "negate-condition": 0.5,
-    "negate-clause": 0.5,
-    "other-name": 0.5,
+    "change-boolean": 0.9,
+    "swap-arguments": 0.7,
+    "change-comparison": 0.6,
+    "change-arithmetic": 0.35,
+    "call-it": 0.5,
+    "negate-condition": 0.25,
+    "negate-clause": 0.3,
+    "other-name": 0.3,
     "item-of-loop": 0.5,
-    "other-attribute": 0.4,
-    "change-constant": 0.3,
-    "other-number": 0.5,
+    "other-attribute": 0.5,
+    "change-constant": 0.45,
+    "other-number": 0.4,
     "other-constant": 0.3,  # made to fit the test
-    "one-more": 0.3,
+    "one-more": 0.25,
     "similar-call": 0.3,
-    "drop-conversion": 0.3,
+    "drop-conversion": 0.4,
     "exchange-targets": 0.15,
-    "add-up": 0.3,
-    "move-in": 0.3,
-    "move-out": 0.3,
+    "add-up": 0.15,
+    "move-in": 0.2,
+    "move-out": 0.2,
     "convert": 0.15,
     "convert-to-expected": 1.0,
     "exchange-characters": 0.3,  # made to fit the test
@@ -82,25 +86,27 @@ WEIGHTS: Mapping[str, float] = {
     "whole-span": 1.0,
     "raise-again": 0.5,
     "other-key": 0.5,
-    "chain-if": 0.5,
-    "exchange-names": 0.3,
-    "compare-with-none": 0.5,
+    "chain-if": 0.45,
+    "exchange-names": 0.2,
+    "compare-with-none": 1.2,
     "compare-text": 0.3,
     "accept-more": 0.3,
-    "same-case": 0.5,
+    "same-case": 0.45,
     "keep-order": 0.5,
     "fill-in": 1.0,
-    "one-tuple": 0.5,
-    "other-flag": 0.3,
-    "other-grouping": 0.5,
+    "one-tuple": 0.7,
+    "other-flag": 0.45,
+    "other-grouping": 0.45,
     "normalize-given": 0.5,
     "go-on": 0.3,
-    "branch-first": 0.3,
-    "same-keyword": 0.7,
+    "branch-first": 0.7,
+    "same-keyword": 1.2,
     ADD_ENTRY: 0.3,
-    "wrap-result": 0.3,
+    "wrap-result": 0.15,
     "other-slice": 0.1,
-    "add-argument": 0.1,
+    "other-text": 0.1,
+    "exchange-statements": 0.1,
+    "add-argument": 0.15,
     # Each such edit has a weight of its own besides.
     **{f"{PATTERN}{kind}": 0.7 for kind in KINDS},
 }
@@ -119,6 +125,7 @@ BORROWS = {
 }
 #: Mutations that use a value of the test.
 FITS = {ADD_ENTRY: "the test alone has this entry"}
+_WORD = re.compile(r"\w+")
 _EDITS = frozenset((*WEIGHTS, *map(name_of, (*INSPECTED, *FURTHER))))
 
 
@@ -207,6 +214,31 @@ def with_rivals(verified: Sequence[Checked]) -> list[Checked]:
         else checked
         for checked in verified
     ]
+
+
+def worth_showing(verified: Sequence[Checked]) -> list[Checked]:
+    """Return what a person may want of verified changes, the best first.
+
+    That is none that makes code do less. Where nothing is clearly meant, one rival is shown beside
+    the first, if it is nearly as likely.
+    """
+    sound = [checked for checked in verified if not (checked.doubt and checked.is_emptied)]
+    if any(not checked.shown_doubt for checked in sound):
+        return [checked for checked in sound if not checked.shown_doubt]
+    first = max((weight(checked.candidate) for checked in sound), default=0.0)
+    return [checked for checked in sound if weight(checked.candidate) >= NEARLY * first][:2]
+
+
+def is_slip(candidate: Candidate) -> bool:
+    """Say whether a change is of one word, to another that is spelt nearly alike."""
+    before, after = (Counter(_WORD.findall(text)) for text in candidate.parts()[:2])
+    gone, new = before - after, after - before
+    if len(gone) != 1 or len(new) != 1:
+        return False
+    (wrong,), (right,) = gone, new
+    n_other = sum(a != b for a, b in zip(wrong, right, strict=False))
+    is_letter = len(wrong) == len(right) and n_other == 1
+    return is_letter or SequenceMatcher(None, wrong, right, autojunk=False).ratio() >= ALIKE
 
 
 def _is_guess(checked: Checked) -> bool:

@@ -46,6 +46,7 @@ from pytest_bayesloc.fixes.pattern_candidates import (
     uses_patterns,
     watched_tests,
 )
+from pytest_bayesloc.fixes.plausibility import is_slip, worth_showing
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
 from pytest_bayesloc.fixes.search import STORED, NextStep, Objections, Search, changed_location
@@ -89,6 +90,8 @@ OF_PATTERNS = 1 / 3  # of the time that is left, for edits of regular expression
 OF_SAMPLES = 1 / 10  # of the time, to note the values at points of functions
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CHECKS = {"AssertionError", "Failed"}  # exceptions of checks: the code may be wrong as well
+#: Tools that mend a use of what the code lacks.
+LACKING = frozenset({"misspelt-attribute", "wrong-arguments", "wrong-keyword"})
 STALE = "stale-expectation"  # the tool that writes what the code computes into a test
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
 
@@ -329,8 +332,8 @@ class FixStage:
     # -- what is shown
 
     def _show(self, number: int, case: Case, result: Search, library: Library) -> None:
-        found = result.verified[:N_SHOWN] if result.partial is None else [result.partial]
-        for checked in found:
+        found = worth_showing(result.verified) if result.partial is None else [result.partial]
+        for checked in found[:N_SHOWN]:
             worth = library.record(checked.candidate.name).worth
             fix = _fix(number, checked.candidate, checked, worth)
             self.context.fixes.append((fix, checked.candidate))
@@ -338,7 +341,8 @@ class FixStage:
         if all(checked.candidate.stage == CHANGE for checked in found):
             for candidate in _hints(case, result)[:N_SHOWN]:
                 self.context.fixes.append((_fix(number, candidate), candidate))
-        is_repaired = any(f.evidence.outcome in REPAIRING_EDITS for f in case.inspections)
+        repairs = (f for f in case.inspections if f.evidence.outcome in REPAIRING_EDITS)
+        is_repaired = any(not finding.doubt for finding in repairs)
         if not found and not is_repaired:  # an edit of theirs is shown, too
             self.context.note(nothing_found(number, result))
         self.context.n_rejected += len(result.rejected)
@@ -360,7 +364,8 @@ def _hints(case: Case, result: Search) -> list[Candidate]:
     """Return changes of tests for which something speaks.
 
     An expectation is stale only if code changed after its test did, and a tool mends a test only
-    where that raises an error of its own.
+    where that raises an error of its own. Where a test uses what the code lacks, the code may be
+    wrong, unless a slip of a letter tells why.
     """
     raised = [f.raise_frame for f in case.failures if f.exc_type not in CHECKS]
     is_of_test = any(frame is None or frame.is_test for frame in raised)
@@ -368,7 +373,8 @@ def _hints(case: Case, result: Search) -> list[Candidate]:
     return [
         c
         for c in result.shown
-        if told.intersection(c.tools) or (is_of_test and STALE not in c.tools)
+        if told.intersection(c.tools)
+        or (is_of_test and STALE not in c.tools and (LACKING.isdisjoint(c.tools) or is_slip(c)))
     ]
 
 
@@ -376,7 +382,14 @@ def nothing_found(number: int, result: Search) -> str:
     """Tell of a search that found no fix what it tried, what came nearest, and what to do next."""
     tried = f"{count(result.n_tried, 'change')} tried in {result.seconds:.0f} s"
     text = f"No fix of fault {number} was found: {tried}"
-    if result.nearest is not None:
+    if result.verified:
+        passes = result.verified[0]
+        where = f"{passes.candidate.file}:{passes.candidate.line}"
+        text += (
+            f". The tests pass with a change of {where} ({passes.candidate.message}), which is "
+            f"probably no fix: {passes.doubt}"
+        )
+    elif result.nearest is not None:
         near = result.nearest
         where = f"{near.candidate.file}:{near.candidate.line}"
         text += (

@@ -328,7 +328,8 @@ def _fixes(result: Result, faults: Sequence[Fault]) -> list[doc.FixEntry]:
         for inspection in fault.inspections if number not in fixed else ():
             # An edit may come to what was undone before.
             key = number, inspection.diff
-            if inspection.evidence.outcome in REPAIRS and key not in repairs:
+            is_repair = inspection.evidence.outcome in REPAIRS and not inspection.doubt
+            if is_repair and key not in repairs:
                 repairs[key] = _repair(number, inspection, fault.breaking)
     # What was seen to work stands before changes of tests, which nobody checks.
     return sorted([*repairs.values(), *searched], key=lambda fix: fix.fault)

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from pytest_bayesloc.fixes.site import Site
@@ -29,6 +30,7 @@ _COMPARISONS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
     ast.In: ("in", ("not in",)),
     ast.NotIn: ("not in", ("in",)),
 }
+NEGATED = 0.4  # the weight of a comparison for its opposite: rarer in fixes than one for its like
 #: Signs of arithmetic operators, each with those that are taken for it.
 ARITHMETIC: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
     ast.Add: ("+", ("-", "*")),
@@ -110,7 +112,9 @@ def change_comparison(site: Site) -> Iterator[TextEdit]:
     for node in site.own(ast.Compare):
         operands = [node.left, *node.comparators]
         for left, operator, right in zip(operands, node.ops, operands[1:], strict=False):
-            yield from _operator(site, left, right, _COMPARISONS.get(type(operator)))
+            is_order = isinstance(operator, (ast.Lt, ast.LtE, ast.Gt, ast.GtE))
+            for edit in _operator(site, left, right, _COMPARISONS.get(type(operator))):
+                yield edit if is_order else replace(edit, weight=NEGATED)
 
 
 def compare_with_none(site: Site) -> Iterator[TextEdit]:

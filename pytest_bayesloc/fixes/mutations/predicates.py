@@ -400,8 +400,8 @@ def _numbers(
             continue
         for number in range(1, MAX_NUMBER + 1):
             equal = Predicate(f"{text} == {number}", f"{text} != {number}")
-            if number in values and number not in others:
-                yield rank, equal
+            if number in values and number not in others and (number == 1 or text == name):
+                yield rank, equal  # the length of this test's value says nothing
             elif set(others) == {number} and set(values) != {number}:
                 yield rank, Predicate(equal.opposite, equal.text)
 

@@ -138,8 +138,8 @@ def test_suggested_weight_lies_between_the_present_one_and_what_hits_say() -> No
 
     weights = suggested([often, never, unseen])
 
-    scale = 9 / (90 * (often.weight + never.weight))
-    assert often.weight < weights["convert"] < 0.1 / scale
+    scale = 9 / (900 * (often.weight + never.weight))
+    assert often.weight < weights["convert"] < 0.01 / scale
     assert 0 < weights["add-up"] < never.weight
     assert weights["fill-in"] == pytest.approx(unseen.weight)
 

@@ -15,9 +15,11 @@ from pytest_bayesloc.fixes.plausibility import (
     by_chance,
     doubt_of,
     is_emptied,
+    is_slip,
     is_told,
     weight,
     with_rivals,
+    worth_showing,
 )
 from tests.unit.fixes.candidates import candidate, tried
 
@@ -38,7 +40,7 @@ def test_the_chances_of_a_place_are_shared_by_how_usual_mistakes_are() -> None:
     made = by_chance([c.candidate for c in (*constants, LESS)], belief=0.8)
 
     assert sum(edit.chance for edit in made) == pytest.approx(EDITABLE * 0.8)
-    assert made[0].name == "change-comparison"
+    assert made[0].name == "compare-with-none"
     assert len({edit.chance for edit in made[1 : 1 + USUAL]}) == 1
     assert made[-1].chance == pytest.approx(made[1].chance * USUAL / 60)
 
@@ -54,8 +56,9 @@ def test_a_number_that_was_made_to_fit_and_is_no_slip_is_doubted(
     assert bool(doubt_of(fitted.candidate)) is is_doubted
 
 
-LESS = checked("change-comparison", BEFORE.replace("<", ">"))
+LESS = checked("compare-with-none", BEFORE.replace("<", ">"))
 ONE = checked("change-constant", BEFORE.replace("1", "2"))
+SWAPPED = checked("similar-call", BEFORE.replace("a + 1", "b + 1"))
 BORROWED = checked("borrow-clause", BEFORE.replace("a < b", "(a < b) and (b)"))
 
 
@@ -66,9 +69,41 @@ def doubts(*verified: Checked) -> list[str]:
 def test_one_that_is_clearly_likelier_is_believed_and_the_others_are_not() -> None:
     assert doubts(LESS, ONE, BORROWED) == [
         "",
-        "the tests pass with 2 other changes, too: by change-comparison",
-        "the tests pass with 2 other changes, too: by change-comparison",
+        "the tests pass with 2 other changes, too: by compare-with-none",
+        "the tests pass with 2 other changes, too: by compare-with-none",
     ]
+
+
+def test_rivals_are_shown_where_nothing_is_clear_and_they_are_nearly_as_likely() -> None:
+    clear = with_rivals([LESS, ONE, BORROWED])
+    unclear = with_rivals([ONE, SWAPPED, BORROWED])
+
+    assert worth_showing(clear) == clear[:1]
+    assert worth_showing(unclear) == unclear[:2]
+
+
+def test_change_that_makes_code_do_less_is_not_shown() -> None:
+    less = replace(LESS, doubt="no test gets to line 3 any more", is_emptied=True)
+    borrowed = replace(BORROWED, doubt="it borrows a condition from elsewhere")
+
+    assert worth_showing([less]) == []
+    assert worth_showing([borrowed, less]) == [borrowed]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_one"),
+    [
+        ("box.itmes()", "box.items()", True),
+        ("Color.GREY", "Color.GRAY", True),
+        ("box.matchers()", "box._patcher()", False),
+        ("f(a, strict=True)", "f(a)", False),
+        ("f(a, b)", "f(b, a)", False),
+    ],
+)
+def test_slip_is_a_word_for_one_that_is_spelt_nearly_alike(
+    before: str, after: str, *, is_one: bool
+) -> None:
+    assert is_slip(candidate(before, after)) is is_one
 
 
 def test_of_two_edits_of_patterns_one_may_be_clearly_likelier() -> None:
@@ -96,10 +131,10 @@ def test_of_two_edits_of_patterns_one_may_be_clearly_likelier() -> None:
     ],
 )
 def test_two_ways_to_write_one_thing_are_no_rivals(one: str, other: str) -> None:
-    made = [checked("change-comparison", BEFORE.replace("a < b", code)) for code in (one, other)]
+    made = [checked("compare-with-none", BEFORE.replace("a < b", code)) for code in (one, other)]
 
     assert doubts(*made) == ["", ""]
-    assert all(doubts(made[0], checked("change-comparison", BEFORE.replace("a < b", "a + 7"))))
+    assert all(doubts(made[0], checked("compare-with-none", BEFORE.replace("a < b", "a + 7"))))
 
 
 def test_rivals_are_told_however_many_tests_agree_and_other_doubts_where_few_do() -> None:

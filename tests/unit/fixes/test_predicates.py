@@ -68,7 +68,7 @@ def guards(body: str, failing: list[Sample], passing: list[Sample], **hints: obj
         ([0], [4, 1], "x == 0"),
         ([1, 5], [5, 6], "x == 1"),
         ([[1, 2]], [[1], [2]], "len(x) != 1"),
-        ([[1, 2]], [[1], [1, 2, 3]], "len(x) == 2"),
+        ([[1]], [[1, 2], [1, 2, 3]], "len(x) == 1"),
         (["a"], [b"a", b"b"], "not isinstance(x, bytes)"),
         ([1], [Shape(), Square()], "not isinstance(x, Shape)"),
         ([Square()], [1, "a"], "isinstance(x, Shape)"),

@@ -7,6 +7,7 @@ where they can occur, and with names of 3 and of 120 characters; answers are as 
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 from datetime import datetime, timedelta, timezone
 from functools import partial
@@ -249,9 +250,15 @@ def searches() -> Iterator[str]:
         candidate = SimpleNamespace(file="calc.py", line=2, name="other-name")
         nearest = SimpleNamespace(candidate=candidate, n_green=n_green) if n_green else None
         result = SimpleNamespace(
-            n_tried=n_tried, seconds=float(n_tried), nearest=nearest, n_failing=n_failing
+            n_tried=n_tried,
+            seconds=float(n_tried),
+            nearest=nearest,
+            n_failing=n_failing,
+            verified=[],
         )
         yield nothing_found(1, cast("Any", result))
+    result.verified.append(dataclasses.replace(LESS, doubt="no test gets to line 3 any more"))
+    yield nothing_found(1, cast("Any", result))
 
 
 # -- causes
