@@ -244,10 +244,12 @@ def change_boolean(site: Site) -> Iterator[TextEdit]:
 
 def change_constant(site: Site) -> Iterator[TextEdit]:
     """Put the other truth value, or a number one more or one less."""
+    compared = {part for node in site.own(ast.Compare) for part in node.comparators}
     for node in site.own(ast.Constant):
         value = node.value
         if isinstance(value, bool):
-            yield site.replace(node, str(not value), f"{value} to {not value}")
+            edit = site.replace(node, str(not value), f"{value} to {not value}")
+            yield replace(edit, weight=NEGATED) if node in compared else edit
         elif isinstance(value, int) and value.bit_length() <= MAX_BITS:
             for other in (value + 1, value - 1):
                 written = str(other) if other >= 0 else f"({other})"

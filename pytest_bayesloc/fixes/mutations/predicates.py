@@ -447,7 +447,8 @@ def _texts(
         for n in range(1, min(MAX_END, len(value)) + 1):
             for method, end in (("endswith", value[-n:]), ("startswith", value[:n])):
                 is_usual = method in used
-                if end.isalnum() and not is_usual:
+                is_ending = is_usual and method == "endswith"  # as of a plural
+                if end.isalnum() and not (is_ending or end in _strings(site.tree)):
                     continue  # letters of this test's value
                 if not any(getattr(other, method)(end) for other in others):
                     asked = f"{name}.{method}({end!r})"
