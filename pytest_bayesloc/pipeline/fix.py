@@ -339,7 +339,7 @@ class FixStage:
             self.context.fixes.append((fix, checked.candidate))
         # To take a change back fixes every failure; what was meant may be to change what is stored.
         if all(checked.candidate.stage == CHANGE for checked in found):
-            for candidate in _hints(case, result)[:N_SHOWN]:
+            for candidate in changes_of_tests(case, result)[:N_SHOWN]:
                 self.context.fixes.append((_fix(number, candidate), candidate))
         repairs = (f for f in case.inspections if f.evidence.outcome in REPAIRING_EDITS)
         is_repaired = any(not finding.doubt for finding in repairs)
@@ -360,7 +360,7 @@ def _types(case: Case, part: Candidate) -> Mapping[str, frozenset[str]]:
     return case.recording.types_of(changed[0]) if len(changed) == 1 else {}
 
 
-def _hints(case: Case, result: Search) -> list[Candidate]:
+def changes_of_tests(case: Case, result: Search) -> list[Candidate]:
     """Return changes of tests for which something speaks.
 
     An expectation is stale only if code changed after its test did, and a tool mends a test only

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, Mutation, edits, name_of
-from pytest_bayesloc.fixes.mutations.operators import MAX_BITS
+from pytest_bayesloc.fixes.mutations.operators import MAX_BITS, NEGATED
 from pytest_bayesloc.fixes.site import Hints, Site
 from tests.unit.fixes.examples.mutations import EXAMPLES, HINTS
 
@@ -100,6 +100,16 @@ def test_last_use_of_the_name_that_is_read_most_often_is_the_first_to_be_another
     made = edited("return max(first, min(3, first))", MUTATIONS["use-unused"], head=HEAD)
 
     assert made[0] == "return max(first, min(3, second))"
+
+
+def test_opposite_of_a_comparison_weighs_less_than_another_comparison() -> None:
+    site = function("return a < b, a is None, a is True")
+    edits = [*MUTATIONS["change-comparison"](site), *MUTATIONS["change-constant"](site)]
+
+    weights = {edit.words: edit.weight for edit in edits}
+
+    assert weights["`<` to `<=`"] == 1.0
+    assert {weights["`is` to `is not`"], weights["True to False"]} == {NEGATED}
 
 
 def test_edit_behind_text_of_several_bytes_a_letter_lands_in_its_place() -> None:

@@ -95,6 +95,15 @@ def test_nothing_is_asked_where_no_value_tells_them_apart(
     assert guards("    print(x)\n", [sample(x) for x in bad], [sample(x) for x in good]) == []
 
 
+def test_letters_at_the_start_of_a_value_are_asked_for_only_if_the_file_has_them() -> None:
+    body = "    print(x.startswith({}))\n"
+    asked = "if x.startswith('si'): return"
+
+    made = [guards(body.format(text), [sample("site")], [sample("os")]) for text in ("'_'", "'si'")]
+
+    assert [asked in own for own in made] == [False, True]
+
+
 def test_variable_that_is_not_always_there_is_not_asked() -> None:
     made = guards("    print(x)\n", [sample(1, z=None)], [sample(1)])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,11 +15,14 @@ from pytest_bayesloc.fixes.candidate import EDIT, TOOL, Candidate, patch_of
 from pytest_bayesloc.fixes.check import Checked, Status
 from pytest_bayesloc.fixes.edit_candidates import inspected
 from pytest_bayesloc.fixes.mutations import KIND
-from pytest_bayesloc.pipeline.fix import weigh_fixes
+from pytest_bayesloc.pipeline.fix import changes_of_tests, weigh_fixes
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import case_of
+from tests.unit.fixes.candidates import candidate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_bayesloc.ranking.case import Case
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
@@ -29,8 +33,13 @@ REPAIRS, NO_REPAIR = InspectionOutcome.EDIT_REPAIRS, InspectionOutcome.NO_EDIT_R
 class Found:
     """What came of a search."""
 
-    def __init__(self, *verified: Checked, broken: frozenset[str] = frozenset()) -> None:
-        self.verified, self.broken = verified, broken
+    def __init__(
+        self,
+        *verified: Checked,
+        broken: frozenset[str] = frozenset(),
+        shown: Sequence[Candidate] = (),
+    ) -> None:
+        self.verified, self.broken, self.shown = verified, broken, shown
 
 
 def fix(old: str, new: str, stage: str = EDIT, doubt: str = "") -> Checked:
@@ -114,3 +123,24 @@ def test_a_repair_of_an_inspection_that_breaks_more_tests_is_none() -> None:
     assert candidate.tools == ("change-constant",)
     assert known.inspections[0].evidence.outcome is InspectionOutcome.EDIT_BREAKS_OTHERS
     assert known.belief.p(F) < case(REPAIRS).belief.p(F)
+
+
+@pytest.mark.parametrize(
+    ("tool", "after", "is_shown"),
+    [
+        ("misspelt-attribute", "box.items()", True),
+        ("misspelt-attribute", "box.empty()", False),
+        ("wrong-keyword", "box", False),
+        ("missing-return", "return box.itmes()", True),
+    ],
+)
+def test_use_in_a_test_of_what_the_code_lacks_is_mended_if_it_is_a_slip(
+    tool: str, after: str, *, is_shown: bool
+) -> None:
+    change = candidate("box.itmes()", after, tools=(tool,), is_test=True)
+    on = case()
+    on.failures = tuple(replace(one, exc_type="AttributeError") for one in on.failures)
+
+    shown = changes_of_tests(on, Found(shown=[change]))  # type: ignore[arg-type]
+
+    assert shown == [change] * is_shown

@@ -12,6 +12,8 @@ import jsonschema
 import pytest
 from msgspec import convert, structs
 
+from pytest_bayesloc.domain.evidence import InspectionOutcome
+from pytest_bayesloc.domain.inspection import Effect, Trial
 from pytest_bayesloc.domain.redaction import Redaction
 from pytest_bayesloc.domain.result import Ranked, RankedLine
 from pytest_bayesloc.report.document import MAX_LINES, MAX_ROWS, ResultDocument, ValuesEntry
@@ -109,6 +111,35 @@ def test_an_inspection_names_its_fault_and_shows_its_patch(result: Result) -> No
     (inspection,) = document["inspections"]
     assert inspection["fault"] == 2
     assert "+    assert result >= a" in inspection["patch"].splitlines()
+
+
+@pytest.mark.parametrize(
+    ("stages", "doubt", "n_shown"),
+    [
+        ({}, "", 1),
+        ({"inspect": 1.0}, "no test gets to line 3 any more", 0),
+        ({"inspect": 1.0, "fix": 1.0}, "", 0),
+    ],
+)
+def test_edit_of_an_inspection_is_shown_where_nothing_speaks_against_it_and_no_search_tried_it(
+    result: Result, stages: dict[str, float], doubt: str, n_shown: int
+) -> None:
+    fault = result.faults[0]
+    finding = fault.inspections[0]
+    repairs = replace(
+        finding,
+        evidence=replace(finding.evidence, outcome=InspectionOutcome.EDIT_REPAIRS),
+        trials=(Trial(line=2, words="change constant, line 2: 1 to 2", effect=Effect.REPAIRS),),
+        doubt=doubt,
+    )
+    found = replace(
+        result,
+        faults=(replace(fault, inspections=(repairs,)),),
+        session=structs.replace(result.session, seconds=stages),
+        fixes=(),
+    )
+
+    assert len(encode(found).fixes) == n_shown
 
 
 def test_numbers_that_are_not_finite_become_zero_and_are_owned_up_to(result: Result) -> None:
