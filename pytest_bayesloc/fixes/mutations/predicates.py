@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 
 from pytest_bayesloc.domain.recording import Sample, Value
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
@@ -169,13 +169,19 @@ def _either(test: ast.expr, more: str) -> str:
             ast.Compare(left=left, ops=[ast.Eq()], comparators=[one]),
             ast.Compare(left=other, ops=[ast.Eq()], comparators=[two]),
         ) if ast.dump(left) == ast.dump(other):
-            return f"{ast.unparse(left)} in ({ast.unparse(one)}, {ast.unparse(two)})"
+            return f"{ast.unparse(left)} in {_one_of(one, two)}"
         case (
             ast.Call(func=ast.Name(id="isinstance"), args=[left, one]),
             ast.Call(func=ast.Name(id="isinstance"), args=[other, two]),
         ) if ast.dump(left) == ast.dump(other):
-            return f"isinstance({ast.unparse(left)}, ({ast.unparse(one)}, {ast.unparse(two)}))"
+            return f"isinstance({ast.unparse(left)}, {_one_of(one, two)})"
     return ""
+
+
+def _one_of(*values: ast.expr) -> str:
+    """Return a tuple of all values, where some may be tuples of them already."""
+    parts = (value.elts if isinstance(value, ast.Tuple) else [value] for value in values)
+    return f"({', '.join(map(ast.unparse, chain.from_iterable(parts)))})"
 
 
 def _is_narrower(test: str, clause: str) -> bool:
