@@ -370,7 +370,9 @@ def _of_classes(
 
 
 def _classes(sample: Sample, name: str) -> tuple[str, ...]:
-    return tuple(sample.classes.get(name, ())) or (sample.values[name].type_name,)
+    """The classes of a value that code may speak of: not those that a function makes."""
+    known = tuple(sample.classes.get(name, ())) or (sample.values[name].type_name,)
+    return tuple(kind for kind in known if all(map(str.isidentifier, kind.split("."))))
 
 
 def _beside(texts: Mapping[str, str], kind: str) -> str:

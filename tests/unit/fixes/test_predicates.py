@@ -171,6 +171,16 @@ def test_two_questions_of_a_kind_are_one(
     assert made in clauses(body, bad, good)
 
 
+def test_class_that_a_function_makes_is_not_asked_for() -> None:
+    class Local:
+        pass
+
+    body = "    if isinstance(x, Shape):\n        return y\n    return x\n"
+    bad, good = [sample(Local(), then=LINE + 2)], [sample(1, then=LINE + 2)]
+
+    assert not any("Local" in made for made in clauses(body, bad, good))
+
+
 def test_condition_that_is_returned_gets_a_clause_and_asks_for_multiples_as_it_does() -> None:
     body = "    return x % 4 == 0 and x % 100 != 0\n"
     passing = [sample(1900), sample(2024), sample(2023)]
