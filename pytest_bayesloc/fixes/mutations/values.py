@@ -33,11 +33,30 @@ ALIKE = 0.6  # of difflib
 
 
 def other_name(site: Site) -> Iterator[TextEdit]:
-    """Use another variable of the function, or a name of the file that looks alike."""
+    """Use another variable of the function, or a name of the file that looks alike.
+
+    For what is unpacked as arguments, first the parameter that takes such arguments.
+    """
+    unpacked = _unpacked(site)
     for node in site.own(ast.Name):
         if isinstance(node.ctx, ast.Load):
-            for name in _others(node, site):
+            for name in dict.fromkeys((*unpacked.get(id(node), ()), *_others(node, site))):
                 yield site.replace(node, name, f"`{node.id}` to `{name}`")
+
+
+def _unpacked(site: Site) -> dict[int, list[str]]:
+    """By the id of a name behind ``*`` or ``**`` in a call, the function's parameter of that kind.
+
+    None where it is that name already.
+    """
+    given, found = site.function.args, {}
+    for call in site.own(ast.Call):
+        starred = [(a.value, given.vararg) for a in call.args if isinstance(a, ast.Starred)]
+        named = [(k.value, given.kwarg) for k in call.keywords if k.arg is None]
+        for value, parameter in (*starred, *named):
+            if isinstance(value, ast.Name) and parameter and parameter.arg != value.id:
+                found[id(value)] = [parameter.arg]
+    return found
 
 
 def item_of_loop(site: Site) -> Iterator[TextEdit]:

@@ -244,6 +244,16 @@ def test_name_bound_shortly_before_stands_for_one_although_it_looks_otherwise() 
     assert any(text.endswith("return zip") for text in made)
 
 
+def test_what_is_unpacked_may_be_the_parameter_that_takes_such_arguments() -> None:
+    head = "def f(field, *values, **kwargs):\n    "
+    body = "kwargs.setdefault(1, values); return g(*field, **field)"
+
+    made = edited(body, MUTATIONS["other-name"], head=head)
+
+    assert body.replace("*field, *", "*values, *") in made
+    assert body.replace("**field", "**kwargs") in made
+
+
 def test_what_calls_the_function_itself_is_not_borrowed() -> None:
     above = (
         "def g(a):\n    b = f()\n    c = h()\n    if f() > a: return\n    if h() > a: return\n\n\n"
