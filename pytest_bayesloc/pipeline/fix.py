@@ -76,6 +76,7 @@ from pytest_bayesloc.spectrum.build import executed_by_imports
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
+    from pytest_bayesloc.domain.inspection import Finding
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
@@ -90,6 +91,7 @@ OF_PATTERNS = 1 / 3  # of the time that is left, for edits of regular expression
 OF_SAMPLES = 1 / 10  # of the time, to note the values at points of functions
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CHECKS = {"AssertionError", "Failed"}  # exceptions of checks: the code may be wrong as well
+UNVERIFIED = "the search for a fix did not verify it"
 #: Tools that mend a use of what the code lacks.
 LACKING = frozenset({"misspelt-attribute", "wrong-arguments", "wrong-keyword"})
 STALE = "stale-expectation"  # the tool that writes what the code computes into a test
@@ -341,6 +343,8 @@ class FixStage:
         if all(checked.candidate.stage == CHANGE for checked in found):
             for candidate in changes_of_tests(case, result)[:N_SHOWN]:
                 self.context.fixes.append((_fix(number, candidate), candidate))
+        if not found and not result.is_out_of_time:
+            case.inspections = [*map(unverified, case.inspections)]
         repairs = (f for f in case.inspections if f.evidence.outcome in REPAIRING_EDITS)
         is_repaired = any(not finding.doubt for finding in repairs)
         if not found and not is_repaired:  # an edit of theirs is shown, too
@@ -358,6 +362,12 @@ def _types(case: Case, part: Candidate) -> Mapping[str, frozenset[str]]:
     """Return the types that were seen at a function, where a change is one of a single function."""
     changed = part.changed
     return case.recording.types_of(changed[0]) if len(changed) == 1 else {}
+
+
+def unverified(finding: Finding) -> Finding:
+    """Return a finding, with a doubt if the search tried its edit and found no fix in it."""
+    is_tried = any(inspected_by(finding))
+    return replace(finding, doubt=finding.doubt or UNVERIFIED) if is_tried else finding
 
 
 def changes_of_tests(case: Case, result: Search) -> list[Candidate]:

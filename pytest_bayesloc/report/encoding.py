@@ -320,11 +320,7 @@ def _inspection(fault: int, finding: Finding) -> doc.InspectionEntry:
 
 
 def _fixes(result: Result, faults: Sequence[Fault]) -> list[doc.FixEntry]:
-    """Return what was searched for; where that verified nothing, what inspections came across.
-
-    A search tries their edits first: one that it did not verify is no fix.
-    """
-    is_searched = "fix" in result.session.seconds
+    """Return what was searched for; where that verified nothing, what inspections came across."""
     searched = [fix for fix in result.fixes if fix.fault <= len(faults)]
     fixed = {fix.fault for fix in searched if fix.verified}
     repairs: dict[tuple[int, str], doc.FixEntry] = {}
@@ -332,8 +328,8 @@ def _fixes(result: Result, faults: Sequence[Fault]) -> list[doc.FixEntry]:
         for inspection in fault.inspections if number not in fixed else ():
             # An edit may come to what was undone before.
             key = number, inspection.diff
-            is_fix = not (inspection.doubt or (is_searched and inspection.trials))
-            if inspection.evidence.outcome in REPAIRS and is_fix and key not in repairs:
+            is_fix = inspection.evidence.outcome in REPAIRS and not inspection.doubt
+            if is_fix and key not in repairs:
                 repairs[key] = _repair(number, inspection, fault.breaking)
     # What was seen to work stands before changes of tests, which nobody checks.
     return sorted([*repairs.values(), *searched], key=lambda fix: fix.fault)

@@ -15,7 +15,7 @@ from pytest_bayesloc.fixes.candidate import EDIT, TOOL, Candidate, patch_of
 from pytest_bayesloc.fixes.check import Checked, Status
 from pytest_bayesloc.fixes.edit_candidates import inspected
 from pytest_bayesloc.fixes.mutations import KIND
-from pytest_bayesloc.pipeline.fix import changes_of_tests, weigh_fixes
+from pytest_bayesloc.pipeline.fix import UNVERIFIED, changes_of_tests, unverified, weigh_fixes
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import case_of
 from tests.unit.fixes.candidates import candidate
@@ -123,6 +123,13 @@ def test_a_repair_of_an_inspection_that_breaks_more_tests_is_none() -> None:
     assert candidate.tools == ("change-constant",)
     assert known.inspections[0].evidence.outcome is InspectionOutcome.EDIT_BREAKS_OTHERS
     assert known.belief.p(F) < case(REPAIRS).belief.p(F)
+
+
+@pytest.mark.parametrize(("outcome", "doubt"), [(REPAIRS, UNVERIFIED), (NO_REPAIR, "")])
+def test_edit_of_an_inspection_that_the_search_did_not_verify_is_doubted(
+    outcome: Outcome, doubt: str
+) -> None:
+    assert unverified(case(outcome).inspections[0]).doubt == doubt
 
 
 @pytest.mark.parametrize(

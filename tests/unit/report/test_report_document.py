@@ -113,16 +113,9 @@ def test_an_inspection_names_its_fault_and_shows_its_patch(result: Result) -> No
     assert "+    assert result >= a" in inspection["patch"].splitlines()
 
 
-@pytest.mark.parametrize(
-    ("stages", "doubt", "n_shown"),
-    [
-        ({}, "", 1),
-        ({"inspect": 1.0}, "no test gets to line 3 any more", 0),
-        ({"inspect": 1.0, "fix": 1.0}, "", 0),
-    ],
-)
-def test_edit_of_an_inspection_is_shown_where_nothing_speaks_against_it_and_no_search_tried_it(
-    result: Result, stages: dict[str, float], doubt: str, n_shown: int
+@pytest.mark.parametrize(("doubt", "n_shown"), [("", 1), ("no test gets to line 3 any more", 0)])
+def test_edit_of_an_inspection_is_shown_where_nothing_speaks_against_it(
+    result: Result, doubt: str, n_shown: int
 ) -> None:
     fault = result.faults[0]
     finding = fault.inspections[0]
@@ -132,12 +125,7 @@ def test_edit_of_an_inspection_is_shown_where_nothing_speaks_against_it_and_no_s
         trials=(Trial(line=2, words="change constant, line 2: 1 to 2", effect=Effect.REPAIRS),),
         doubt=doubt,
     )
-    found = replace(
-        result,
-        faults=(replace(fault, inspections=(repairs,)),),
-        session=structs.replace(result.session, seconds=stages),
-        fixes=(),
-    )
+    found = replace(result, faults=(replace(fault, inspections=(repairs,)),), fixes=())
 
     assert len(encode(found).fixes) == n_shown
 
