@@ -12,6 +12,7 @@ from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.source import Unit, map_of
 from pytest_bayesloc.domain.texts import TextEnum
 from pytest_bayesloc.fixes.candidate import OTHER_CONSTANT, Candidate, patch_of
+from pytest_bayesloc.syntax.nodes import raising_lines
 from pytest_bayesloc.syntax.text import differing_lines
 
 Covering = Callable[[Location], Sequence[str]]
@@ -86,6 +87,17 @@ class Checked:
         """All that it changes."""
         parts = (self.patch, *self.patch.companions)
         return tuple(where for part in parts for where in (part.target, *part.others))
+
+
+def telling_lines(unit: Unit, *, is_passing: bool) -> list[int]:
+    """Return the lines of a function's body that a fix keeps tests on.
+
+    Failing tests may get to a ``raise`` by the fault alone: blocks that end with one are left out,
+    unless ``is_passing``.
+    """
+    left_out = frozenset() if is_passing else raising_lines(unit.node)
+    body = range(unit.body_line, unit.location.end_line + 1)
+    return [n for n in body if n not in left_out]
 
 
 def reached_lines(
@@ -326,11 +338,12 @@ class Checker:
         candidate, target = done.candidate, done.candidate.target
         if target is None or not self.left_s():
             return ""
-        tests = self._near(done) or self.failing[:N_FIRST]
+        passing = self._near(done)
+        tests = passing or self.failing[:N_FIRST]
         unit = map_of(candidate.before, candidate.file).unit(target)
         if unit is None:
             return ""
-        lines = range(unit.body_line, target.end_line + 1)
+        lines = telling_lines(unit, is_passing=bool(passing))
         reached = partial(
             reached_lines, self.runner, tests, unit, self._limit_s(PATIENCE_ALL * self.tests_s)
         )

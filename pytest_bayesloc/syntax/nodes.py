@@ -263,6 +263,17 @@ def imported_from(statement: ast.ImportFrom, package: str) -> str:
     return ".".join((*kept, *([statement.module] if statement.module else [])))
 
 
+def raising_lines(node: ast.AST) -> frozenset[int]:
+    """The lines of all blocks that end by raising something."""
+    found: set[int] = set()
+    for inner in ast.walk(node):
+        for block in (getattr(inner, name, None) for name in ("body", "orelse")):
+            if isinstance(block, list) and block and isinstance(block[-1], ast.Raise):
+                last = block[-1].end_lineno or block[-1].lineno
+                found.update(range(block[0].lineno, last + 1))
+    return frozenset(found)
+
+
 def similar(name: str, known: Iterable[str]) -> list[str]:
     """The names of ``known`` that ``name`` may be a misspelling of, the likest first."""
     others = [other for other in dict.fromkeys(known) if other != name]

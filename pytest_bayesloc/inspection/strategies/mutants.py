@@ -21,7 +21,7 @@ from pytest_bayesloc.domain.inspection import (
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import map_of, tree_of
 from pytest_bayesloc.domain.texts import count
-from pytest_bayesloc.fixes.check import N_TELLING, lost_line, reached_lines
+from pytest_bayesloc.fixes.check import N_TELLING, lost_line, reached_lines, telling_lines
 from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.fixes.soundness import doubt, emptied, meaningless
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
@@ -197,12 +197,12 @@ def _lost_line(case: Case, patch: InspectionPatch, budget: Budget) -> str:
     """Say which line no test gets to any more under a patch that repairs; empty if none."""
     target = patch.target
     unit = map_of(patch.original, target.file).unit(target)
-    tests = case.near.nearest(target, MAX_PASSING, line=patch.line)
-    tests = tests or case.failing_of(target, MAX_FAILING)
+    passing = case.near.nearest(target, MAX_PASSING, line=patch.line)
+    tests = passing or case.failing_of(target, MAX_FAILING)
     if unit is None or not budget.left_s():
         return ""
     reached = partial(reached_lines, budget.runner, tests, unit, budget.limit_s())
-    known = reached(range(unit.body_line, target.end_line + 1), None)
+    known = reached(telling_lines(unit, is_passing=bool(passing)), None)
     return lost_line(known or frozenset(), patch, reached)
 
 

@@ -10,8 +10,9 @@ import pytest
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Sample
+from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.fixes.candidate import patch_of
-from pytest_bayesloc.fixes.check import Checker, Status
+from pytest_bayesloc.fixes.check import Checker, Status, telling_lines
 from tests.unit.fixes.candidates import candidate
 
 if TYPE_CHECKING:
@@ -182,6 +183,14 @@ def test_a_test_that_passes_when_run_again_is_set_aside() -> None:
 
 CODE = "def f(x):\n    if x < 0:\n        x = 0\n    return x\n"
 NOW = "def f(x):\n    y = 1\n    if x > 0:\n        x = 0\n    return x\n"
+
+
+def test_failing_tests_may_get_to_what_raises_by_the_fault_alone() -> None:
+    text = "def f(a):\n    if a:\n        b = 1\n        raise E(b)\n    return a\n"
+    unit = SourceMap(text, "a.py").units[1]
+
+    assert telling_lines(unit, is_passing=True) == [2, 3, 4, 5]
+    assert telling_lines(unit, is_passing=False) == [2, 5]
 
 
 @pytest.mark.parametrize(
