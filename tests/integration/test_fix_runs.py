@@ -697,23 +697,51 @@ ACCENTS = {
         """,
 }
 
+# The tests get to the line that raises by the fault alone: a fix keeps them from it.
+REFUSED = {
+    "body.py": """
+        class Body:
+            def __init__(self, length):
+                self.length = length
+
+            def end(self, trailers, write):
+                if self.length:
+                    raise ValueError("too little data")
+                if write:
+                    raise ValueError("a body of known length has no trailers")
+                return self.length
+        """,
+    "test_body.py": """
+        from body import Body
+
+
+        def test_end():
+            assert Body(0).end([], print) == 0
+
+
+        def test_end_of_another():
+            assert Body(0).end((), len) == 0
+        """,
+}
+
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("files", "tool", "line"),
+    ("files", "tool", "doubt", "line"),
     [
-        (UNUSED, "use-unused", "+    return max(low, min(x, high))"),
-        (ACCENTS, "normal-form", '(unicodedata.normalize("NFC", name).casefold().split())'),
+        (UNUSED, "use-unused", None, "+    return max(low, min(x, high))"),
+        (REFUSED, "use-unused", "it no longer uses `write`", "+        if trailers:"),
+        (ACCENTS, "normal-form", None, '(unicodedata.normalize("NFC", name).casefold().split())'),
     ],
-    ids=["unused parameter", "unlike forms of Unicode"],
+    ids=["unused parameter", "unused parameter before an error", "unlike forms of Unicode"],
 )
 def test_first_fix_is_the_one_that_the_code_tells(
-    projects: Projects, files: dict[str, str], tool: str, line: str
+    projects: Projects, files: dict[str, str], tool: str, doubt: str | None, line: str
 ) -> None:
     run = projects.make(files).localize(SUGGEST)
 
     first = run.document["fixes"][0]
-    assert (first["tool"], first["doubt"]) == (tool, None)
+    assert (first["tool"], first["doubt"]) == (tool, doubt)
     assert line in first["diff"]
 
 
