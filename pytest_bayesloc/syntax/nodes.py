@@ -264,13 +264,16 @@ def imported_from(statement: ast.ImportFrom, package: str) -> str:
 
 
 def raising_lines(node: ast.AST) -> frozenset[int]:
-    """The lines of all blocks that end by raising something."""
+    """The lines of the blocks in ``node`` that end by raising something.
+
+    Of its own body, the last statement alone: the rest leads elsewhere, too.
+    """
     found: set[int] = set()
     for inner in ast.walk(node):
         for block in (getattr(inner, name, None) for name in ("body", "orelse")):
             if isinstance(block, list) and block and isinstance(block[-1], ast.Raise):
-                last = block[-1].end_lineno or block[-1].lineno
-                found.update(range(block[0].lineno, last + 1))
+                first, last = block[-1 if inner is node else 0], block[-1]
+                found.update(range(first.lineno, (last.end_lineno or last.lineno) + 1))
     return frozenset(found)
 
 

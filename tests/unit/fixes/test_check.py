@@ -193,6 +193,12 @@ def test_failing_tests_may_get_to_what_raises_by_the_fault_alone() -> None:
     assert telling_lines(unit, is_passing=False) == [2, 5]
 
 
+def test_body_that_ends_by_raising_tells_but_for_its_end() -> None:
+    unit = SourceMap("def f(a):\n    if a:\n        return a\n    raise E\n", "a.py").units[1]
+
+    assert telling_lines(unit, is_passing=False) == [2, 3]
+
+
 @pytest.mark.parametrize(
     ("executed", "still", "words"),
     [
