@@ -334,8 +334,9 @@ class FixStage:
     # -- what is shown
 
     def _show(self, number: int, case: Case, result: Search, library: Library) -> None:
-        found = worth_showing(result.verified) if result.partial is None else [result.partial]
-        for checked in found[:N_SHOWN]:
+        found = worth_showing(result.verified)[:N_SHOWN]
+        found = found if result.partial is None else [result.partial]
+        for checked in found:
             worth = library.record(checked.candidate.name).worth
             fix = _fix(number, checked.candidate, checked, worth)
             self.context.fixes.append((fix, checked.candidate))
