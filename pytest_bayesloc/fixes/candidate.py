@@ -178,14 +178,14 @@ def _is_within(where: Location, other: Location) -> bool:
 def _is_other_body(before: str, after: str, where: Location) -> bool | None:
     """Whether a function has another body; None if it has another head, or is none any more."""
     texts = texts_of(before, after, [where])
-    old, new = (_function(tree_of(text)) for text in texts or ("", ""))
+    old, new = (function_of(tree_of(text)) for text in texts or ("", ""))
     if old is None or new is None or _head(old) != _head(new):
         return None
     return ast.dump(old) != ast.dump(new)
 
 
-def _function(tree: ast.Module | None) -> FunctionNode | None:
-    """The function that is all of a text; None if there is something else."""
+def function_of(tree: ast.Module | None) -> FunctionNode | None:
+    """Return the function that is all of a text; None if there is something else."""
     block = [] if tree is None else tree.body
     if len(block) == 1 and isinstance(block[0], ast.If):  # what it stands below
         block = block[0].body

@@ -51,6 +51,7 @@ class Checked:
         doubt: Why it is probably wrong although it is verified; empty if nothing says so.
         is_emptied: Whether the doubt is that it makes code do less.
         rivals: Likewise, where other guesses pass as well.
+        is_forked: Whether a process that never saw other code is still to agree.
     """
 
     candidate: Candidate
@@ -66,6 +67,7 @@ class Checked:
     doubt: str = ""
     is_emptied: bool = False
     rivals: str = ""
+    is_forked: bool = False
 
     @property
     def shown_doubt(self) -> str:
@@ -142,7 +144,8 @@ class Checker:
         clock: Monotonic seconds.
         deadline: When the work must end.
         failing: Node ids of the group.
-        covering: Which passing tests a change may break.
+        covering: Which passing tests a change of a place may break.
+        unconcerned: Those that execute the place, but never come to the change.
         earlier: Per failing test that others spoil, those, which run before it.
         tests_s: Wall seconds of all tests of the run.
         near: Passing tests that forked processes can run, too.
@@ -160,6 +163,7 @@ class Checker:
     deadline: float
     failing: tuple[str, ...]
     covering: Covering
+    unconcerned: Callable[[Candidate], Sequence[str]] = lambda _: ()
     earlier: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tests_s: float = 0.0
     near: frozenset[str] = frozenset()
@@ -193,13 +197,13 @@ class Checker:
         return bool(self.failing)
 
     def check(self, candidate: Candidate) -> Checked:
-        """Attempt a change, and confirm it if failing tests pass.
+        """Attempt a change, and verify it if failing tests pass.
 
         Raises:
             ExecutionError: If tests can't be run again.
         """
         done = self.attempt(candidate)
-        return done if done.why else self.confirm(done)
+        return done if done.why else self.anew(self.confirm(done))
 
     def attempt(self, candidate: Candidate) -> Checked:
         """Run the failing tests and those near; say why not if the change is no fix by them.
@@ -241,7 +245,7 @@ class Checker:
     def _beside_others(self, done: Checked) -> Checked:
         """The tests near, in a forked process: they cost little, and a loop ends early there."""
         done = replace(done, why="")
-        passing = self._near(done)
+        passing = self._concerned(done, self._near(done))
         if not passing or done.candidate.target is None:
             return done
         rerun = self._rerun(done.patch, passing, more_s=PATIENCE_ALL * self.tests_s)
@@ -264,9 +268,7 @@ class Checker:
         return replace(done, status=Status.BREAKS, why=f"{next(iter(failed))} breaks")
 
     def confirm(self, done: Checked) -> Checked:
-        """Run all failing tests in a process that never saw other code, and all that may break.
-
-        These are forked, if that is as good.
+        """Run all failing tests, and all that may break: forked, if that is as good.
 
         Args:
             done: As ``attempt`` returned it, without a reason against it.
@@ -274,25 +276,45 @@ class Checker:
         Raises:
             ExecutionError: If tests can't be run again.
         """
-        passing = self._may_break(done)
-        fresh = replace(done.patch, fresh=True)
+        passing = self._concerned(done, self._may_break(done))
         # Of a file that could not be collected, all tests must pass once it can.
         wholes = tuple(f"{test}::*" for test in self.failing if "::" not in test)
         is_old = done.patch.fresh or wholes or any(map(self.by_import, done.targets))
-        wide = None if is_old or not passing else self.wide(passing)
-        beside = passing if wide is None else ()
-        rerun = self._rerun(fresh, (*self.failing, *wholes, *beside), more_s=FRESH_S)
-        done = replace(done, seconds=done.seconds + rerun.seconds)
-        if rerun.refused:
-            return replace(done, why=rerun.refused)
-        if not _passed(rerun).issuperset((*self.failing, *wholes)):
-            return self._still_failing(done, rerun)
+        wide = None if is_old else self.wide(passing) if passing else self.runner
         if wide is None:
-            return self._with_others(done, fresh, rerun, passing, self.runner)
-        more_s = PATIENCE_ALL * self.tests_s
-        rerun = self._rerun(done.patch, passing, more_s=more_s, runner=wide)
-        done = replace(done, seconds=done.seconds + rerun.seconds)
+            patch = replace(done.patch, fresh=True)
+            rerun = self._rerun(patch, (*self.failing, *wholes, *passing), more_s=FRESH_S)
+            done = replace(done, seconds=done.seconds + rerun.seconds)
+            if not rerun.refused and not _passed(rerun).issuperset((*self.failing, *wholes)):
+                return self._still_failing(done, rerun)
+            return self._with_others(done, patch, rerun, passing, self.runner)
+        done, rerun = replace(done, is_forked=True), Rerun(tests={})
+        if rest := self.failing[N_FIRST:]:
+            rerun = self._rerun(done.patch, rest)
+            done = replace(done, seconds=done.seconds + rerun.seconds)
+            if not rerun.refused and not _passed(rerun).issuperset(rest):
+                return self._still_failing(done, rerun)
+        if passing and not rerun.refused:
+            rerun = self._rerun(
+                done.patch, passing, more_s=PATIENCE_ALL * self.tests_s, runner=wide
+            )
+            done = replace(done, seconds=done.seconds + rerun.seconds)
         return self._with_others(done, done.patch, rerun, passing, wide)
+
+    def anew(self, done: Checked) -> Checked:
+        """Run failing tests in a process that never saw other code, if none has agreed yet.
+
+        Raises:
+            ExecutionError: If tests can't be run again.
+        """
+        if done.why or not done.is_forked:
+            return done
+        rerun = self._rerun(replace(done.patch, fresh=True), self.failing, more_s=FRESH_S)
+        done = replace(done, seconds=done.seconds + rerun.seconds, is_forked=False)
+        if rerun.refused:
+            return replace(done, status=Status.UNSURE, why=rerun.refused)
+        passes = _passed(rerun).issuperset(self.failing)
+        return done if passes else self._still_failing(done, rerun)
 
     def _with_others(
         self,
@@ -311,7 +333,9 @@ class Checker:
         failed = {t: rerun.tests[t] for t in passing if t not in passed}
         if failed and (broken := self._broken(patch, failed, runner)):
             return _breaking(done, broken)
-        kept = tuple(t for t in passing if t in passed)
+        may_break = self._may_break(done)
+        unconcerned = set(may_break).difference(passing)
+        kept = tuple(t for t in may_break if t in passed or t in unconcerned)
         return replace(done, status=Status.VERIFIED, why="", failing=self.failing, passing=kept)
 
     def is_harmless(self, done: Checked) -> bool:
@@ -320,7 +344,7 @@ class Checker:
         Raises:
             ExecutionError: If tests can't be run again.
         """
-        passing = self._near(done)
+        passing = self._concerned(done, self._near(done))
         if not passing:
             return True
         rerun = self._rerun(done.patch, passing)
@@ -355,6 +379,10 @@ class Checker:
     def _may_break(self, done: Checked) -> tuple[str, ...]:
         passing = dict.fromkeys(t for where in done.targets for t in self.covering(where))
         return tuple(t for t in passing if t not in self._ill and t not in self.failing)
+
+    def _concerned(self, done: Checked, tests: Sequence[str]) -> tuple[str, ...]:
+        unconcerned = set(self.unconcerned(done.candidate))
+        return tuple(test for test in tests if test not in unconcerned)
 
     def _near(self, done: Checked) -> tuple[str, ...]:
         return tuple(test for test in self._may_break(done) if test in self.near)

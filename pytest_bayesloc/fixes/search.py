@@ -26,6 +26,7 @@ from pytest_bayesloc.fixes.plausibility import (
     is_told,
     weight,
     with_rivals,
+    worth_showing,
 )
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.fixes.simpler import likewise, simpler
@@ -41,6 +42,7 @@ LEAST_GAIN = 0.01  # P(a second of tries finds the repair), below which it is no
 N_FIRST, FIRST_S = 40, 6.0  # edits that are tried in forked processes, and their wall seconds
 OWN_S = 0.01  # CPU seconds of this process for a try
 ON_WAY = 1 / 2  # P(one of the changes that made progress is a part of the repair)
+N_SHOWN = 3  # of a fault
 STEPS = "steps"  # the stage of a candidate that is made of several
 STORED = "stale-snapshot"  # the tool that finds stored values
 
@@ -132,6 +134,11 @@ class Search:
         return sum(n for n, _ in self.attempts.values())
 
     @property
+    def best(self) -> Sequence[Checked]:
+        """What is shown of the verified candidates."""
+        return worth_showing(self.verified)[:N_SHOWN]
+
+    @property
     def functions(self) -> Mapping[str, Sequence[str]]:
         """Per tool with a verified fix, what its best one changes, as ``file qualname``."""
         return {
@@ -183,21 +190,35 @@ class Search:
         stages += [] if n_seen else [self._by_steps(), _batches(self._unless_stored(constants))]
         for stage in stages:
             self._check_all(stage, self.spare_s)
+            self._settle()
             if len(self.verified) > n_seen or self.is_out_of_time:
                 break
         # An edit that is clearly the one keeps what was meant by a change; taking it back does not.
-        doubted = with_rivals(sorted(self.verified, key=self._order))
-        if all(checked.shown_doubt for checked in doubted):
+        if all(checked.shown_doubt for checked in self.verified):
             self._check_all(_batches(taken_back))
-        by_key: dict[str, Checked] = {}
-        for checked in sorted(self.verified, key=self._order):
-            by_key.setdefault(checked.candidate.key, checked)
-        self.verified = with_rivals([*by_key.values()])
+            self._settle()
         nearest = self.nearest
         if not self.verified and nearest is not None and nearest.candidate.stage == TOOL:
             part = self._checker.check_part(nearest)
             self.partial = part if part.status is Status.VERIFIED else None
         self.seconds = self._checker.clock() - self._started
+
+    def _settle(self) -> None:
+        """Order what is verified, and have new processes agree to what is shown of it."""
+        by_key: dict[str, Checked] = {}
+        for checked in sorted(self.verified, key=self._order):
+            by_key.setdefault(checked.candidate.key, checked)
+        while True:
+            self.verified = with_rivals([replace(c, rivals="") for c in by_key.values()])
+            forked = next((checked for checked in self.best if checked.is_forked), None)
+            if forked is None:
+                return
+            again = self._checker.anew(forked)
+            if again.status is Status.VERIFIED:
+                by_key[again.candidate.key] = again
+            else:
+                del by_key[again.candidate.key]
+                self.failed.append(again.candidate.key)
 
     def _plainer(self, candidate: Candidate) -> Iterator[Candidate]:
         """Yield a change as a person would write it, the best first."""

@@ -6,19 +6,23 @@ import ast
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import chain, islice
+from operator import or_
 from pathlib import Path
 
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.location import MODULE, Location
-from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, tree_of
 from pytest_bayesloc.domain.spectrum import bitset_of
 from pytest_bayesloc.domain.texts import file_of_test
+from pytest_bayesloc.fixes.candidate import Candidate, function_of
 from pytest_bayesloc.fixes.check import Checked
 from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
 from pytest_bayesloc.syntax.expressions import is_json
+from pytest_bayesloc.syntax.nodes import lines_at_change
 
 MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8
@@ -126,6 +130,28 @@ def covering(case: Case, target: Location, sources: Sources) -> tuple[str, ...]:
         if where.file == target.file and (name == MODULE or is_inside):
             found |= executed
     return spectrum.node_ids(found & spectrum.passing)
+
+
+def unconcerned(case: Case, candidate: Candidate, sources: Sources) -> tuple[str, ...]:
+    """The passing tests that execute the function that is changed, but never come to the change."""
+    changed, spectrum = candidate.changed, case.spectrum
+    is_one = len(changed) == 1 and not candidate.companions
+    found = sources.unit(changed[0]) if is_one else None
+    after = function_of(tree_of(candidate.parts()[1]))
+    if found is None or after is None or not isinstance(found[1].node, FunctionNode):
+        return ()
+    lines = lines_at_change(found[1].node, after) or ()
+    inside = [rows for where, rows in spectrum.lines.items() if _is_inside(where, changed[0])]
+    executed = reduce(or_, (tests for rows in inside for tests in rows.values()), 0)
+    reached = reduce(or_, (rows.get(line, 0) for rows in inside for line in lines), 0)
+    # Lines that failing tests don't come to either are executed unseen, as a docstring is.
+    is_known = bool(reached & spectrum.failing)
+    return spectrum.node_ids(executed & spectrum.passing & ~reached if is_known else 0)
+
+
+def _is_inside(where: Location, target: Location) -> bool:
+    is_within = target.start_line <= where.start_line <= target.end_line
+    return where.file == target.file and is_within
 
 
 def python_files(sources: Sources) -> list[str]:

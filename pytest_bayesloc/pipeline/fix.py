@@ -46,10 +46,17 @@ from pytest_bayesloc.fixes.pattern_candidates import (
     uses_patterns,
     watched_tests,
 )
-from pytest_bayesloc.fixes.plausibility import is_slip, worth_showing
+from pytest_bayesloc.fixes.plausibility import is_slip
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
-from pytest_bayesloc.fixes.search import STORED, NextStep, Objections, Search, changed_location
+from pytest_bayesloc.fixes.search import (
+    N_SHOWN,
+    STORED,
+    NextStep,
+    Objections,
+    Search,
+    changed_location,
+)
 from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import (
     covering,
@@ -59,6 +66,7 @@ from pytest_bayesloc.fixes.tasks import (
     tasks_of,
     test_files,
     texts_of_tests,
+    unconcerned,
 )
 from pytest_bayesloc.inspection.strategies.mutants import clear_of_check
 from pytest_bayesloc.pipeline.execute import WideRunners, is_local, open_pool, open_watching
@@ -84,7 +92,6 @@ if TYPE_CHECKING:
     from pytest_bayesloc.rerun.pool import Pool
 
 MAX_GROUPS = 10
-N_SHOWN = 3  # of a fault
 N_TESTS = 5  # failing tests of a group whose texts are read
 ORDER = 1 / 2  # of the time, to find the tests that spoil one
 OF_PATTERNS = 1 / 3  # of the time that is left, for edits of regular expressions
@@ -205,6 +212,9 @@ class FixStage:
                     covering=lambda target: (
                         *covering(case, target, self.context.sources),
                         *idle,
+                    ),
+                    unconcerned=lambda candidate: unconcerned(
+                        case, candidate, self.context.sources
                     ),
                     earlier=after,
                     tests_s=self.context.tests_s,
@@ -334,8 +344,7 @@ class FixStage:
     # -- what is shown
 
     def _show(self, number: int, case: Case, result: Search, library: Library) -> None:
-        found = worth_showing(result.verified)[:N_SHOWN]
-        found = found if result.partial is None else [result.partial]
+        found = result.best if result.partial is None else [result.partial]
         for checked in found:
             worth = library.record(checked.candidate.name).worth
             fix = _fix(number, checked.candidate, checked, worth)

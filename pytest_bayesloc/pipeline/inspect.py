@@ -13,6 +13,7 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.edit_candidates import other_values
 from pytest_bayesloc.fixes.mutations import KIND, mutants
 from pytest_bayesloc.fixes.side_effects import reaches_out
+from pytest_bayesloc.fixes.tasks import N_SUSPECTS, covering
 from pytest_bayesloc.history.git import N_STATES
 from pytest_bayesloc.inspection.loop import SEVERAL, InspectionLoop
 from pytest_bayesloc.inspection.strategies import assertions
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 BY_CONDITION = "not inspected: a condition decides how its tests end"
 BY_ORDER = "not inspected: its tests pass after others"
+CHEAP_S = 3.0  # in which the run collected all of its tests
 WORK = 2 / 3  # of the budget, on an idle machine
 
 
@@ -179,6 +181,10 @@ def _is_elsewhere(context: Context, case: Case) -> bool:
 def _pool(context: Context, cases: Sequence[Case]) -> Pool:
     order = {node_id: i for i, node_id in enumerate(context.recorder.recorded.verdicts)}
     wanted = {node_id for case in cases for node_id in case.tests()}
+    if context.settings.searches_fixes and context.collected_s <= CHEAP_S:
+        # What a fix of them may break is asked of the same server: another one starts from nothing.
+        suspects = [(case, where) for case in cases for where in case.targets()[:N_SUSPECTS]]
+        wanted.update(n for case, where in suspects for n in covering(case, where, context.sources))
     tests = sorted(wanted, key=lambda node_id: order.get(node_id, len(order)))
     places = (where for case in cases for where in case.belief.probabilities)
     files = {where.file for where in places if where.qualname != DATA}

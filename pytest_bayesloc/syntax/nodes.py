@@ -6,6 +6,7 @@ import ast
 import builtins
 import difflib
 import sys
+from copy import copy
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,10 +20,11 @@ from pytest_bayesloc.domain.source import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 NodeT = TypeVar("NodeT", bound=ast.AST)
 BLOCKS = (ast.ExceptHandler, ast.match_case)  # which hold statements, and are none
+_BLOCKS = ("body", "orelse", "finalbody")  # fields of statements, with statements
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 BUILT_IN = frozenset(dir(builtins))
 N_SIMILAR = 3
@@ -197,6 +199,49 @@ def bound_in(scope: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.ExceptHandler) and node.name:
             yield node.name
         pending.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def lines_at_change(before: FunctionNode, after: FunctionNode) -> range | None:
+    """Return lines of a function of which each run executes one that comes to a change of its body.
+
+    None if the change may matter to every run: of names that are local, or of what makes the
+    function a generator.
+    """
+    kinds = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)
+    made, known = (
+        (
+            set(bound_in(function)),
+            {type(node) for node in nodes_inside(function)}.intersection(kinds),
+        )
+        for function in (after, before)
+    )
+    return None if made != known else _lines_at_change(before.body, after.body)
+
+
+def _lines_at_change(before: Sequence[ast.stmt], after: Sequence[ast.stmt]) -> range:
+    old, new = [*map(ast.dump, before)], [*map(ast.dump, after)]
+    at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), len(old))
+    at = min(at, len(new))
+    n_after = 0  # statements at the end that stay
+    while n_after < min(len(old), len(new)) - at and old[-1 - n_after] == new[-1 - n_after]:
+        n_after += 1
+    gone, come = before[at : len(old) - n_after], after[at : len(new) - n_after]
+    if len(gone) == len(come) == 1 and _without_blocks(gone[0]) == _without_blocks(come[0]):
+        blocks = [[getattr(node, name, []) for node in (gone[0], come[0])] for name in _BLOCKS]
+        differ = [pair for pair in blocks if len({str([*map(ast.dump, own)]) for own in pair}) > 1]
+        if len(differ) == 1 and all(differ[0]):
+            return _lines_at_change(*differ[0])
+    # What is added runs after the statement before it, or first of all in a block.
+    reached = gone[0] if gone else before[max(0, at - 1)]
+    return range(reached.lineno, (reached.end_lineno or reached.lineno) + 1)
+
+
+def _without_blocks(statement: ast.stmt) -> str:
+    bare = copy(statement)
+    for name in _BLOCKS:
+        if hasattr(bare, name):
+            setattr(bare, name, [])
+    return ast.dump(bare)
 
 
 def parameters(given: ast.arguments) -> list[str]:

@@ -120,8 +120,21 @@ def test_tests_that_a_function_may_break_are_forked_where_no_import_called_it(
     assert checker.fails_again()
 
     assert checker.check(CHANGE).status is status
-    assert runner.asked[1:] == [(True, False, ("t::bad",)), (True, True, ("t::bad",))]
+    anew = [(True, True, ("t::bad",))] if status is Status.VERIFIED else []
+    assert runner.asked[1:] == [(True, False, ("t::bad",)), *anew]
     assert wide.asked[0] == (True, False, ("t::good",))
+
+
+def test_passing_tests_that_never_come_to_a_change_are_not_run_again_and_count_as_passing() -> None:
+    runner = Scripted({"t::bad": FAIL}, {"t::far": FAIL})
+    checker = checker_of(runner, ["t::far", "t::good"])
+    checker.unconcerned = lambda _: ["t::far"]
+    assert checker.fails_again()
+
+    found = checker.check(replace(CHANGE, target=WHERE))
+
+    assert (found.status, found.passing) == (Status.VERIFIED, ("t::far", "t::good"))
+    assert not any("t::far" in tests for _, _, tests in runner.asked)
 
 
 BAD, GOOD, ILL = "t::bad", "t::good", "t::ill"

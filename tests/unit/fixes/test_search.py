@@ -270,6 +270,34 @@ def test_change_is_shown_in_plainer_words_if_tests_agree_with_those(
     assert [c.candidate.after for c in search.verified] == [CODE.format(shown)]
 
 
+@pytest.mark.parametrize(
+    ("agreeing", "shown", "asked"), [("abc", "ab", "ab"), ("bc", "bc", "abc"), ("", "", "abc")]
+)
+def test_new_processes_are_asked_about_what_is_shown_alone(
+    agreeing: str, shown: str, asked: str
+) -> None:
+    seen: list[str] = []
+
+    class Forking(Checker):
+        def attempt(self, candidate: Candidate) -> Checked:
+            return passes(candidate)
+
+        def confirm(self, done: Checked) -> Checked:
+            return replace(done, status=Status.VERIFIED, failing=self.failing, is_forked=True)
+
+        def anew(self, done: Checked) -> Checked:
+            seen.append(done.candidate.message)
+            agrees = done.candidate.message in agreeing
+            status = Status.VERIFIED if agrees else Status.STILL_FAILS
+            return replace(done, status=status, is_forked=False)
+
+    trying = search(deadline=1.0, checker=Forking)
+    trying.run([], constants=map(constant, "abc"))
+
+    assert [checked.candidate.message for checked in trying.best] == list(shown)
+    assert seen == list(asked)
+
+
 def test_two_changes_that_are_one_in_plainer_words_are_shown_once() -> None:
     search = trying()
 
