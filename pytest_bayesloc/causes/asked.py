@@ -48,7 +48,10 @@ def optional_packages(scope: ast.AST, text: str) -> Iterator[Optional]:
     is_looked_for = "find_spec" in text
     is_tried = "try:" in text and _INNER_IMPORT.search(text) is not None
     for node in statements_in(scope) if is_looked_for or is_tried else ():
-        if isinstance(node, ast.Try) and _catches_import_errors(node):
+        if isinstance(node, ast.Try) and any(
+            handler.type is None or _IMPORT_ERRORS & names_in(handler.type)
+            for handler in node.handlers
+        ):
             handled = [n for handler in node.handlers for n in handler.body]
             made = {n.name for n in handled if isinstance(n, (FunctionNode, ast.ClassDef))}
             set_names = made | _assigned([*node.body, *node.orelse, *handled])
@@ -61,11 +64,6 @@ def optional_packages(scope: ast.AST, text: str) -> Iterator[Optional]:
             for call in ast.walk(value) if value is not None else ():
                 if package := _looked_for(call):
                     yield Optional(package.partition(".")[0], node.lineno, names)
-
-
-def _catches_import_errors(node: ast.Try) -> bool:
-    caught = (h.type for h in node.handlers)
-    return any(kind is None or _IMPORT_ERRORS & names_in(kind) for kind in caught)
 
 
 def _imports(statement: ast.stmt) -> Iterator[tuple[str, list[str]]]:
@@ -157,13 +155,9 @@ def names_deciding(function: ast.AST, line: int) -> set[str]:
     for node in ast.walk(function):
         if isinstance(node, (ast.If, ast.While)) and spans(node, line):
             found.append(node.test)
-        elif isinstance(node, ast.stmt) and spans(node, line) and not _holds_others(node):
+        elif isinstance(node, ast.stmt) and spans(node, line) and not getattr(node, "body", ()):
             found.append(node)
     return {name for node in found for name in names_in(node)}
-
-
-def _holds_others(node: ast.stmt) -> bool:
-    return isinstance(node, (FunctionNode, ast.ClassDef)) or bool(getattr(node, "body", ()))
 
 
 _MAY_MAKE_SETS = re.compile(r"\b(?:frozen)?set\b|\{")
@@ -223,11 +217,9 @@ def clock_at_import(body: Iterable[ast.stmt]) -> Iterator[tuple[int, set[str]]]:
         calls = [n for n in (inner, *nodes_inside(inner)) if isinstance(n, ast.Call)]
         if isinstance(statement, ast.ClassDef):
             yield from ((line, {statement.name}) for line, _ in clock_at_import(statement.body))
-        elif any(_reads_clock(call) for call in calls):
+        elif any(
+            (name := called_name(call)) in _NOW or (name in _NOW_IF_BARE and not call.args)
+            for call in calls
+        ):
             own = {statement.name} if isinstance(statement, FunctionNode) else set()
             yield statement.lineno, own or _assigned([statement])
-
-
-def _reads_clock(call: ast.Call) -> bool:
-    name = called_name(call)
-    return name in _NOW or (name in _NOW_IF_BARE and not call.args)

@@ -106,7 +106,9 @@ def stale_read(function: ast.AST) -> StaleRead | None:
     shared = {
         n for node in inside if isinstance(node, (ast.Global, ast.Nonlocal)) for n in node.names
     }
-    steps = sorted(_steps(inside), key=lambda step: (step.lineno, step.col_offset))
+    steps: list[ast.stmt | ast.expr] = [n.test for n in inside if isinstance(n, ast.If)]
+    steps += [n for n in inside if isinstance(n, (*_ASSIGNS, ast.Expr, ast.Return))]
+    steps.sort(key=lambda step: (step.lineno, step.col_offset))
     for i, read in enumerate(steps):
         taken, has_waited = stored_names(read), False
         for write in steps[i:]:
@@ -123,15 +125,6 @@ def stale_read(function: ast.AST) -> StaleRead | None:
 
 
 _ASSIGNS = (ast.Assign, ast.AugAssign, ast.AnnAssign)
-
-
-def _steps(inside: Iterable[ast.AST]) -> Iterator[ast.stmt | ast.expr]:
-    """Yield the simple statements of a function, and the conditions of its branches."""
-    for node in inside:
-        if isinstance(node, (*_ASSIGNS, ast.Expr, ast.Return)):
-            yield node
-        elif isinstance(node, ast.If):
-            yield node.test
 
 
 def _waits(step: ast.AST) -> bool:

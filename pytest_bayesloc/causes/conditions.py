@@ -191,7 +191,9 @@ class ConditionSearch:
         yield from (self._without_file, self._other_clock, self._other_zone)
         yield from (self._other_folder, self._other_variable)
         yield from (partial(self._passing, *way) for way in _SIMPLE)
-        yield from (self._longer_waits, self._other_locale, self._other_start, self._in_turn)
+        words = "if waits take {:g} times as long"
+        yield partial(self._passing, "waiting", (self._longer,), CauseKind.SLOWNESS, words)
+        yield from (self._other_locale, self._other_start, self._in_turn)
 
     def _without_file(self) -> Decided | None:
         paths = [name.removeprefix(FOUND) for name in self.readers if name.startswith(FOUND)]
@@ -245,10 +247,6 @@ class ConditionSearch:
             if is_set and (found := self._passing("variable", (name,), kind, words, readers)):
                 return found
         return None
-
-    def _longer_waits(self) -> Decided | None:
-        words = "if waits take {:g} times as long"
-        return self._passing("waiting", (self._longer,), CauseKind.SLOWNESS, words)
 
     @property
     def _longer(self) -> float:

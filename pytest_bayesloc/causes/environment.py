@@ -33,7 +33,7 @@ from pytest_bayesloc.domain.source import unit_of_frame
 from pytest_bayesloc.syntax.nodes import imported_from, names_in, statements_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.inspection import Reader
@@ -290,20 +290,16 @@ class EnvironmentCauses:
         """List what ``file`` can do without, then what files that it imports from can."""
         found = [(file, optional) for optional in self._optional(file)]
         source = self._sources.map(file)
-        if source is not None:
-            for node in statements_in(source.module.node):
-                if isinstance(node, ast.ImportFrom):
-                    found += self._of_import(source.module.location.package, node)
+        if source is None:
+            return found
+        for node in statements_in(source.module.node):
+            if isinstance(node, ast.ImportFrom):
+                body = self._sources.module(imported_from(node, source.module.location.package))
+                known = {alias.name: alias.asname or alias.name for alias in node.names}
+                for optional in self._optional(body.file) if body is not None else ():
+                    own = frozenset(known[name] for name in optional.names if name in known)
+                    found += [(body.file, optional._replace(names=own))] if body and own else []
         return found
-
-    def _of_import(self, package: str, node: ast.ImportFrom) -> Iterator[tuple[str, Optional]]:
-        body = self._sources.module(imported_from(node, package))
-        known = {alias.name: alias.asname or alias.name for alias in node.names}
-        if body is None:
-            return
-        for optional in self._optional(body.file):
-            if own := frozenset(known[name] for name in optional.names if name in known):
-                yield body.file, optional._replace(names=own)
 
     def _read_optional(self, file: str) -> list[Optional]:
         """List the packages that ``file`` can do without, and that are not there."""
@@ -338,21 +334,18 @@ class EnvironmentCauses:
             for optional in self._optional(where.file):
                 names = optional.names & {where.qualname}
                 if names and self._machine.declares(optional.package):
+                    source = self._sources.map(where.file)
                     return Cause(
                         kind=CauseKind.PACKAGE,
                         text=f"the package {optional.package} is not installed "
                         f"({where.file}:{optional.line} asks for it), and {where.qualname} stands "
                         "in for it",
                         advice=f"install {optional.package}",
-                        location=self._body(where),
+                        location=where if source is None else source.module.location,
                         line=optional.line,
                         state=optional.package,
                     )
         return None
-
-    def _body(self, where: Location) -> Location:
-        source = self._sources.map(where.file)
-        return where if source is None else source.module.location
 
     # -- programs
 
@@ -360,7 +353,15 @@ class EnvironmentCauses:
         frame = failure.raise_frame
         if frame is None:
             return None
-        program = self._not_started(failure) or self._not_found(failure)
+        told = _NO_FILE.search(failure.message)
+        innermost = failure.frames[-1] if failure.frames else None
+        if told is not None and innermost is not None and innermost.file.endswith(_STARTS):
+            name = "" if os.sep in told[1] else told[1]  # no process could be made of it
+        else:
+            command = _NOT_FOUND.search(failure.message)
+            name = command[1] if command else ""
+        is_missing = name and not self._machine.find_program(name)
+        program = name if is_missing else self._not_found(failure)
         return self._program(program, frame) if program else None
 
     def _program(self, program: str, frame: Frame) -> Cause:
@@ -371,17 +372,6 @@ class EnvironmentCauses:
             frame,
             state=program,
         )
-
-    def _not_started(self, failure: Failure) -> str:
-        """Return the command that a process could not be made of, by the innermost frame."""
-        told = _NO_FILE.search(failure.message)
-        innermost = failure.frames[-1] if failure.frames else None
-        if told is None or innermost is None or not innermost.file.endswith(_STARTS):
-            command = _NOT_FOUND.search(failure.message)
-            return command[1] if command and not self._machine.find_program(command[1]) else ""
-        name = told[1]
-        is_missing = os.sep not in name and not self._machine.find_program(name)
-        return name if is_missing else ""
 
     def _not_found(self, failure: Failure) -> str:
         """Return the command that ``shutil.which`` looked for in vain, right around a failure."""
@@ -409,19 +399,19 @@ class EnvironmentCauses:
         frame = failure.raise_frame
         if frame is None:
             return None
-        name = self._unset(failure) or self._unset_nearby(failure, frame)
+        frames = failure.frames
+        is_asked = any(Path(f.file).name == "os.py" and "__getitem__" in f.name for f in frames)
+        is_unset = is_asked and failure.exc_type == "KeyError"  # of ``os.environ[...]``
+        name = failure.message.strip("'\"") if is_unset else ""
+        name = name or self._unset_nearby(failure, frame)
         told = _NAMED_VARIABLE.search(failure.message)
         does = "reads" if name else "needs"
-        if not name and told and self._is_of_library(failure):
+        is_of_library = bool(frames) and not frames[-1].in_app  # raised by what the project uses
+        if not name and told and is_of_library:
             name = told[1] or told[2]
         if not name or name in self._machine.variables:
             return None
         return self._variable(name, frame, does)
-
-    @staticmethod
-    def _is_of_library(failure: Failure) -> bool:
-        """Whether the error was raised outside of the project: by what it uses."""
-        return bool(failure.frames) and not failure.frames[-1].in_app
 
     def _variable(self, name: str, frame: Frame, does: str = "reads") -> Cause:
         # Libraries mostly read theirs at import, before a test could set it.
@@ -433,12 +423,6 @@ class EnvironmentCauses:
             frame,
             state=name,
         )
-
-    def _unset(self, failure: Failure) -> str:
-        """Return the variable that ``os.environ[...]`` could not find."""
-        frames = failure.frames
-        is_asked = any(Path(f.file).name == "os.py" and "__getitem__" in f.name for f in frames)
-        return failure.message.strip("'\"") if is_asked and failure.exc_type == "KeyError" else ""
 
     def _unset_nearby(self, failure: Failure, frame: Frame) -> str:
         """Return a variable that the failing function asks for, and the message or line needs."""
@@ -455,13 +439,11 @@ class EnvironmentCauses:
         frame = failure.raise_frame
         if frame is None or failure.exc_type not in _FILE_ERRORS:
             return None
-        if told := _NO_FILE.search(failure.message):
-            return self._not_there(told[1], frame)
-        told = _NO_ACCESS.search(failure.message)
-        return self._outside(told[2], told[1].strip().lower(), frame) if told and told[2] else None
-
-    def _not_there(self, path: str, frame: Frame) -> Cause | None:
-        machine = self._machine
+        told = _NO_FILE.search(failure.message)
+        if told is None:
+            no = _NO_ACCESS.search(failure.message)
+            return self._outside(no[2], no[1].strip().lower(), frame) if no and no[2] else None
+        path, machine = told[1], self._machine
         if Path(path).is_absolute():
             return self._outside(path, "does not exist", frame)
         homes = (Path(machine.rootdir), Path(machine.rootdir, frame.file).parent)
@@ -485,8 +467,8 @@ class EnvironmentCauses:
 
     def _is_of_machine(self, path: str) -> bool:
         real = os.path.realpath(path)
-        mine = [self._machine.rootdir, tempfile.gettempdir()]
-        return not any(_is_below(real, os.path.realpath(folder)) for folder in mine)
+        mine = map(os.path.realpath, (self._machine.rootdir, tempfile.gettempdir()))
+        return not any(real == top or real.startswith(top.rstrip(os.sep) + os.sep) for top in mine)
 
     def _file(self, path: str, what: str, frame: Frame) -> Cause:
         return self._cause(
@@ -545,10 +527,6 @@ class EnvironmentCauses:
         return Cause(
             kind=kind, text=text, advice=advice, location=where, line=frame.line, state=state
         )
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _mentions(text: str, word: str) -> bool:

@@ -150,18 +150,14 @@ class CallTracer:
 
     def _event(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401
         if event == "call":
-            number = self._number(frame.f_code)
-            if number >= 0 and not self._has_enough(number):
+            number, n_sampled = self._number(frame.f_code), 0
+            if number >= 0 and self._sampled is not None:
+                n_sampled = self._sampled.get(number, 0)
+                self._sampled[number] = n_sampled + 1
+            if number >= 0 and n_sampled < SAMPLED_CALLS:
                 self._enter(frame, number)
         elif event == "return" and self._number(frame.f_code) >= 0:
             self._leave(frame, arg)
-
-    def _has_enough(self, number: int) -> bool:
-        if self._sampled is None:
-            return False
-        n_noted = self._sampled.get(number, 0)
-        self._sampled[number] = n_noted + 1
-        return n_noted >= SAMPLED_CALLS
 
     def _stack(self) -> list[tuple[FrameType, _Open]]:
         stack: list[tuple[FrameType, _Open]] | None = getattr(self._stacks, "calls", None)
@@ -177,7 +173,10 @@ class CallTracer:
             self.edges[edge] = self.edges.get(edge, 0) + 1
         self._clock += 1
         first = self._first.setdefault(number, [])
-        call = _Open(number, caller, self._clock, self._arguments(frame, number))
+        code, values = frame.f_code, frame.f_locals
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        args = {name: self._note(values[name], number) for name in names if name in values}
+        call = _Open(number, caller, self._clock, args)
         if len(first) < FIRST_CALLS:
             first.append(call)
         else:
@@ -198,13 +197,6 @@ class CallTracer:
             call.raised = True
         elif not code.co_flags & CO_SUSPENDS:
             call.result = self._note(arg, call.target)
-
-    def _arguments(self, frame: FrameType, number: int) -> dict[str, RawValue]:
-        code = frame.f_code
-        n_named = code.co_argcount + code.co_kwonlyargcount
-        values = frame.f_locals
-        names = [name for name in code.co_varnames[:n_named] if name in values]
-        return {name: self._note(values[name], number) for name in names}
 
     def _note(self, value: object, number: int) -> RawValue:
         noted = note(value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-from functools import partial
 from itertools import pairwise
 from math import inf
 from traceback import walk_tb
@@ -153,8 +152,10 @@ class Child:
             return
         self._overlays += overlays
         self._send_n_swapped()
-        if request.get("forced"):
-            self._force(request["forced"])
+        if forced := request.get("forced"):
+            own = self._reachable().get(os.path.realpath(forced["filename"]), ())
+            calls = self._probe.forced = ForcedCalls(forced, lambda: self._probe.heartbeat(""))
+            self._send({"swapped": calls.place(own, tuple(forced["key"]))})
         elif request.get("value"):
             self._send({"swapped": put_value(request["value"], self._reachable())})
         elif request.get("patterns"):
@@ -206,7 +207,15 @@ class Child:
     def _put_condition(self, name: str, value: Any, files: Mapping[str, str]) -> None:  # noqa: ANN401
         """Put a condition of ``conditions`` in place, another order of sets or turns of tasks."""
         if name == TASKS:
-            self._put_turns(value, files)
+            from pytest_bayesloc.rerun.tasks import install  # loads asyncio, which tests may not
+
+            paths = {file: real_path(path) for path, file in files.items()}
+            slow, in_turn = (  # coroutine functions, each as its file, first line and name
+                [(paths[file], (line, name.rpartition(".")[2])) for file, line, name in functions]
+                for functions in value
+            )
+            texts = {path: text_of(path) for path, _ in (*slow, *in_turn)}
+            install(self._reachable(), texts, slow, in_turn)
             return
         if name != SETS:
             apply(name, value)
@@ -219,49 +228,28 @@ class Child:
         shuffle.install(self._reachable(), texts_of(files, names))
         self._recorders["readers"] = shuffle
 
-    def _put_turns(self, value: Sequence[Any], files: Mapping[str, str]) -> None:
-        """Slow some coroutine functions down and have tasks take turns in others.
-
-        ``value`` holds both, each as its file, first line and name.
-        """
-        from pytest_bayesloc.rerun.tasks import install  # loads asyncio, which tests may not
-
-        paths = {file: real_path(path) for path, file in files.items()}
-        slow, in_turn = (
-            [(paths[file], (line, name.rpartition(".")[2])) for file, line, name in functions]
-            for functions in value
-        )
-        texts = {path: text_of(path) for path, _ in (*slow, *in_turn)}
-        install(self._reachable(), texts, slow, in_turn)
-
     def _watch_state(self, name_of: Callable[[str], str], restored: Sequence[str] | None) -> None:
         """Tell before the last test what differs from now, or put it back."""
         fixtures = SharedFixtures(name_of)
         self._config.pluginmanager.register(fixtures, "bayesloc-fixtures")
-        if restored is not None:
-            kept = KeptState(restored, name_of)
-            self._before_last = partial(self._restore, restored, kept, fixtures)
-        else:
+        if restored is None:
             before = shared_state(name_of)
-            self._before_last = partial(self._tell_state, before, name_of, fixtures)
 
-    def _tell_state(
-        self,
-        before: Mapping[str, str],
-        name_of: Callable[[str], str],
-        fixtures: SharedFixtures,
-        item: pytest.Item,  # noqa: ARG002 - the last one
-    ) -> None:
-        changed = changed_state(before, shared_state(name_of))
-        self._send({"state": [*fixtures.changes(), *changed]})
+            def tell(_: pytest.Item) -> None:
+                changed = changed_state(before, shared_state(name_of))
+                self._send({"state": [*fixtures.changes(), *changed]})
 
-    def _restore(
-        self, names: Sequence[str], kept: KeptState, fixtures: SharedFixtures, item: pytest.Item
-    ) -> None:
-        changes = {**kept.changes(), **fixtures.changes()}
-        self._send({"changed": {name: changes[name] for name in names if name in changes}})
-        kept.restore()
-        fixtures.restore(names, item)
+            self._before_last = tell
+            return
+        kept = KeptState(restored, name_of)
+
+        def restore(item: pytest.Item) -> None:
+            changes = {**kept.changes(), **fixtures.changes()}
+            self._send({"changed": {name: changes[name] for name in restored if name in changes}})
+            kept.restore()
+            fixtures.restore(restored, item)
+
+        self._before_last = restore
 
     def _reachable(self) -> FunctionIndex:
         return functions_by_file() if self._functions is None else self._functions
@@ -287,12 +275,6 @@ class Child:
                 return False
         self._send({"swapped": self._n_swapped})
         return True
-
-    def _force(self, forced: Message) -> None:
-        """Let calls of a function give back what ``forced`` says; also in a fresh process."""
-        own = self._reachable().get(os.path.realpath(forced["filename"]), ())
-        calls = self._probe.forced = ForcedCalls(forced, lambda: self._probe.heartbeat(""))
-        self._send({"swapped": calls.place(own, tuple(forced["key"]))})
 
     def _swap(self, patch: Message, code: CodeType) -> bool:
         keys = {(line, name) for line, name in patch["keys"]}

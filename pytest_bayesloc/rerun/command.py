@@ -143,19 +143,15 @@ def strange_part(command: Command) -> str:
     project and from this Python, and does no more.
     """
     try:
+        given = iter(command.flags)
+        flags = (flag + next(given, "") if flag == "-X" else flag for flag in given)
         return (
-            _strange_flag(command.flags)
+            next((flag for flag in flags if not _FLAG.fullmatch(flag)), "")
             or _strange_argument(command.arguments, command.rootdir)
             or _strange_entry(command.path, command.rootdir)
         )
     except (OSError, ValueError) as error:  # no path
         return str(error)
-
-
-def _strange_flag(flags: Sequence[str]) -> str:
-    given = iter(flags)
-    texts = (flag + next(given, "") if flag == "-X" else flag for flag in given)
-    return next((text for text in texts if not _FLAG.fullmatch(text)), "")
 
 
 def _strange_argument(arguments: Sequence[str], rootdir: Path) -> str:
@@ -168,7 +164,10 @@ def _strange_argument(arguments: Sequence[str], rootdir: Path) -> str:
         if name in {"-p", "-o"}:
             is_known = value[:1] != "-"
         elif name in {"-c", "--confcutdir"}:
-            is_known = _is_near(Path(value), rootdir)
+            # A path in the project, or in a folder that the project lies in.
+            real, root = Path(os.path.realpath(value)), Path(os.path.realpath(rootdir))
+            folder = real if real.is_dir() else real.parent
+            is_known = real.is_relative_to(root) or root.is_relative_to(folder)
         if not is_known:
             return f"{name} {value}".strip()
     return ""
@@ -181,12 +180,6 @@ def _strange_entry(path: Sequence[str], rootdir: Path) -> str:
         if not any(real.is_relative_to(folder) for folder in folders):
             return entry
     return ""
-
-
-def _is_near(path: Path, rootdir: Path) -> bool:
-    """Whether ``path`` lies in the project, or in a folder that the project lies in."""
-    real, root = Path(os.path.realpath(path)), Path(os.path.realpath(rootdir))
-    return real.is_relative_to(root) or root.is_relative_to(real if real.is_dir() else real.parent)
 
 
 _FIXED = frozenset({"--no-bayesloc", "-n0", "--no-cov", "--hypothesis-seed=0"})

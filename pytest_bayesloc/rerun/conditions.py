@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import FrameType
 
     from pytest_bayesloc.domain.inspection import Reader
@@ -95,10 +95,6 @@ class Made:
         is_written = event in _MAKES or (event == "open" and args[2] & (os.O_WRONLY | os.O_RDWR))
         paths = [arg for arg in args[:2] if isinstance(arg, (str, os.PathLike))]
         self._is_made |= bool(is_written) and self._path in map(os.path.realpath, paths)
-
-
-def _unset(value: str) -> None:
-    os.environ.pop(value, None)
 
 
 # -- the clock
@@ -195,17 +191,12 @@ def _order(value: str) -> None:
         return Entries(sorted(_scandir(*path), key=lambda e: e.name, reverse=is_reversed))
 
     _replace({_listdir: listdir, _scandir: scandir})
-    for held in (getattr(glob, "_StringGlobber", None), *_accessors()):
+    # By this object ``pathlib`` asks for folders before Python 3.11.
+    accessor = getattr(sys.modules.get("pathlib"), "_normal_accessor", None)
+    for held in (getattr(glob, "_StringGlobber", None), accessor and type(accessor)):
         for name, real in (("scandir", scandir), ("listdir", listdir)):
             if held is not None and name in vars(held):
                 setattr(held, name, staticmethod(real))
-
-
-def _accessors() -> Iterator[Any]:
-    """Yield the object by which ``pathlib`` asks for folders before Python 3.11."""
-    pathlib = sys.modules.get("pathlib")
-    if accessor := getattr(pathlib, "_normal_accessor", None):
-        yield type(accessor)
 
 
 class Entries:
@@ -241,26 +232,20 @@ def _wait_longer(factor: float) -> None:
         _sleep(seconds * factor if threading.current_thread() is main else seconds)
 
     _replace({_sleep: sleep})
-    _slow_clock(factor)
+    # The project's code sees that less time has passed; what waits for it sees it all.
+    reals = (time.monotonic, time.perf_counter)
+    slowed = {real: partial(_slowed, real, real(), factor) for real in reals}
+    _replace(slowed, of_libraries=False)
+    for real, own in slowed.items():
+        setattr(time, real.__name__, own)
     for kind, name in (
         (threading.Event, "wait"), (threading.Condition, "wait"), (threading.Thread, "join"),
     ):  # fmt: skip
         setattr(kind, name, _longer(getattr(kind, name), factor, main))
     asyncio = sys.modules.get("asyncio")
     if asyncio is not None:
-        _wait_longer_for(asyncio, factor)
-
-
-def _slow_clock(factor: float) -> None:
-    """Have the project's code see that less time has passed; what waits for it sees it all."""
-    reals = (time.monotonic, time.perf_counter)
-    slowed = {real: partial(_slowed, real, real(), factor) for real in reals}
-    _replace(slowed, of_libraries=False)
-    for real, own in slowed.items():
-        setattr(time, real.__name__, own)
-    asyncio = sys.modules.get("asyncio")
-    if asyncio is not None:
         asyncio.BaseEventLoop.time = lambda _: _monotonic()
+        _wait_longer_for(asyncio, factor)
 
 
 def _slowed(real: Callable[[], float], started: float, factor: float) -> float:
@@ -347,7 +332,7 @@ def _replace(others: Mapping[Any, Any], *, of_libraries: bool = True) -> None:
 
 
 _OURS = ("pytest_bayesloc", "_pytest", "pytest")
-_APPLY: dict[str, Callable[[Any], None]] = {
+_APPLY: dict[str, Callable[[Any], object]] = {
     "random": _seed,
     "clock": _shift,
     "time-zone": _set_zone,
@@ -356,7 +341,7 @@ _APPLY: dict[str, Callable[[Any], None]] = {
     "waiting": _wait_longer,
     "switching": sys.setswitchinterval,
     "starting": _start_late,
-    "variable": _unset,
+    "variable": lambda name: os.environ.pop(name, None),
     "delaying": _delay,
     ABSENT: _remove,
 }

@@ -133,7 +133,7 @@ class Fence:
             "os.startfile": lambda path, *_: self._command(path),
             "pty.spawn": self._command,
             "os.kill": self._signal,
-            "os.killpg": self._signal_group,
+            "os.killpg": lambda group, n: self._signal(-group if group > 1 else group and -1, n),
             "import": self._import,
             "socket.connect": self._connect,
             "socket.sendto": self._connect,
@@ -291,12 +291,12 @@ class Fence:
         if number and leader and not is_gone and not descends(leader, own):
             self._act("signals a process that it did not start", AWAY)
 
-    def _signal_group(self, group: int, number: int) -> None:
-        self._signal(-group if group > 1 else group and -1, number)
-
     def _connect(self, by: Any, address: Any) -> None:  # noqa: ANN401
         if not isinstance(address, tuple) or len(address) < 2 or not isinstance(address[1], int):
-            self._act(f"connects to {self._named(address)}")
+            if isinstance(address, (str, bytes)):
+                path = Real.fsdecode(address)
+                address = "<tmp>" if self._is_free(_real(path)) else path
+            self._act(f"connects to {address!s}")
             return
         host, port = str(address[0]), address[1]
         if not (_LOOPBACK.match(host) or _is_own_address(by, host)):
@@ -307,12 +307,6 @@ class Fence:
             self._act("connects to a server of this machine that it did not open", AWAY)
         else:
             self._act(f"connects to {host}:{port}")
-
-    def _named(self, address: Any) -> str:  # noqa: ANN401
-        if isinstance(address, (str, bytes)):
-            path = Real.fsdecode(address)
-            return "<tmp>" if self._is_free(_real(path)) else path
-        return str(address)
 
     def _ports(self) -> set[int]:
         ports = set()
@@ -361,14 +355,11 @@ class Fence:
             if not Real.lexists(folder):
                 return  # it can't be made
             if folder in changes[NEW]:
-                self._note_made(real)
+                self._made.add(real)
+                if self._log >= 0:
+                    Real.write(self._log, os.fsencode(real) + b"\0")
                 return
         self._refuse(kind, folder if kind == NEW else real, f"{verb} {real}")
-
-    def _note_made(self, real: str) -> None:
-        self._made.add(real)
-        if self._log >= 0:
-            Real.write(self._log, os.fsencode(real) + b"\0")
 
     def _act(self, act: str, kind: str = ACT) -> None:
         if act in self._acts:
@@ -387,9 +378,6 @@ class Fence:
     def _refuse(self, kind: str, what: str, said: str) -> NoReturn:
         # An error that is raised would be handled, by code that sends it to somebody perhaps.
         self._tell("refused", kind, what, said)
-        self._end()
-
-    def _end(self) -> NoReturn:
         if Real.getpid() != self._owner:
             with suppress(OSError):
                 Real.kill(self._owner, getattr(signal, "SIGKILL", signal.SIGTERM))

@@ -156,14 +156,18 @@ class FlowTracer:
             around, caller = self._stack[-1]
             line = around.f_lineno or 0
         self._tick()
-        activation = Activation(frame.f_code, caller, self.clock, line, _arguments(frame))
+        code, values = frame.f_code, frame.f_locals
+        n_named = code.co_argcount + code.co_kwonlyargcount
+        n_named += sum(bool(code.co_flags & flag) for flag in _HAS_MORE)
+        args = {name: values[name] for name in code.co_varnames[:n_named] if name in values}
+        activation = Activation(code, caller, self.clock, line, args)
         self.activations.append(activation)
         self._stack.append((frame, activation))
         # What the outermost call is given comes from pytest: parameters, and what fixtures made.
         maker = caller or activation
-        for name, value in activation.args.items():
+        for name, value in args.items():
             self._see(Occurrence(value, self.clock, maker, line, name))
-        self._look_into(activation.args.values(), maker, line)
+        self._look_into(args.values(), maker, line)
 
     def _leave(self, frame: FrameType, arg: Any) -> None:  # noqa: ANN401
         depths = range(len(self._stack) - 1, -1, -1)
@@ -208,16 +212,12 @@ class FlowTracer:
         if id(value) in seen or len(seen) >= MAX_HELD:
             return None
         held = contents_of(value)
-        if held is not None:
-            seen.add(id(value))
-            before = self._held.get(id(value))
-            if before is None or not _are_same(before, held):
-                self._note(value, before, held, maker, line)
-        return held
-
-    def _note(
-        self, value: object, before: Contents | None, held: Contents, maker: Activation, line: int
-    ) -> None:
+        if held is None:
+            return None
+        seen.add(id(value))
+        before = self._held.get(id(value))
+        if before is not None and _are_same(before, held):
+            return held
         whole = Occurrence(value, self.clock, maker, line, "", is_held=True)
         self._see(whole)
         self._held[id(value)] = held
@@ -226,28 +226,20 @@ class FlowTracer:
         changes = [
             Occurrence(child, self.clock, maker, line, key, is_held=True)
             for key, child in held.items()
-            if before is None or id(child) not in known or _is_other(before, key, child)
+            if before is None
+            or id(child) not in known
+            or (type(key) is str and (key not in before or before[key] is not child))
         ]
         for change in changes:
             self._see(change)
         self._changes.setdefault(id(value), []).extend(changes or [whole])
-
-
-def _is_other(before: Contents, key: object, child: object) -> bool:
-    return type(key) is str and (key not in before or before[key] is not child)
+        return held
 
 
 def _are_same(before: Contents, after: Contents) -> bool:
     pairs = zip(before.items(), after.items(), strict=False)
     same = (a is b and k == m for (k, a), (m, b) in pairs)  # keys are texts and numbers
     return len(before) == len(after) and all(same)
-
-
-def _arguments(frame: FrameType) -> dict[str, Any]:
-    code, values = frame.f_code, frame.f_locals
-    n_named = code.co_argcount + code.co_kwonlyargcount
-    n_named += sum(bool(code.co_flags & flag) for flag in _HAS_MORE)
-    return {name: values[name] for name in code.co_varnames[:n_named] if name in values}
 
 
 # -- back from a wrong value
@@ -345,7 +337,8 @@ class Origins:
                     return [Occurrence(value, user.entered, user, user.called_at, name)]
                 user, at, line = user.caller, user.entered, user.called_at
                 continue
-            result = self._latest_result(value, user, at)
+            callees = reversed(self._callees.get(id(user), ()))
+            result = next((c for c in callees if c.result is value and 0 < c.left < at), None)
             if result is not None:
                 user, at, line, name = result, result.left, result.left_at, "return"
                 continue
@@ -354,10 +347,6 @@ class Origins:
                 break
             user, at, line, name = held.maker, held.clock, held.line, held.key
         return [Occurrence(value, at, user, line, name)] if user is not None else []
-
-    def _latest_result(self, value: object, user: Activation, at: int) -> Activation | None:
-        callees = reversed(self._callees.get(id(user), ()))
-        return next((c for c in callees if c.result is value and 0 < c.left < at), None)
 
     def _latest_held(
         self, value: object, user: Activation, at: int, name: object

@@ -60,7 +60,10 @@ def wrong_values(error: BaseException, tracer: FlowTracer) -> WrongValues | None
             frame, line = frames[at]
             is_foreign = at + 1 < len(frames)
             unit = _unit(frame.f_code)
-            nodes = _refused_calls(cause, unit, line) if is_foreign else _check(unit, line)
+            if is_foreign:
+                nodes = _refused_calls(cause, unit, line)
+            else:  # the condition of the check
+                nodes = guarding(unit.node, line)[:1] or None if unit is not None else None
             if nodes is None:
                 return None
             roots = (root for node in nodes for root in _paths(node, frame, user, tracer))
@@ -75,25 +78,23 @@ def wrong_values(error: BaseException, tracer: FlowTracer) -> WrongValues | None
 
 
 def _deepest_first(error: BaseException, is_ours: Callable[[str], bool]) -> list[BaseException]:
-    """Return the exceptions that ``error`` was raised from, the first one first."""
+    """Return the exceptions that ``error`` was raised from, the first one first.
+
+    One was raised for another by ``from``, or in the very function that caught the other.
+    """
     chain = [error]
     while len(chain) < MAX_CHAIN:
-        inner = _reason(chain[-1], is_ours)
+        inner, context = chain[-1].__cause__, chain[-1].__context__
+        if inner is None and context is not None:
+            frames = list(walk_tb(chain[-1].__traceback__))
+            caught = list(walk_tb(context.__traceback__))
+            at = _last_own(frames, is_ours)
+            is_direct = at >= 0 and bool(caught) and frames[at][0] is caught[0][0]
+            inner = context if is_direct else None
         if inner is None or any(inner is known for known in chain):
             break
         chain.append(inner)
     return chain[::-1]
-
-
-def _reason(error: BaseException, is_ours: Callable[[str], bool]) -> BaseException | None:
-    """Return what ``error`` was raised for: by ``from``, or in the very function that caught it."""
-    context = error.__context__
-    if error.__cause__ is not None or context is None:
-        return error.__cause__
-    frames, caught = list(walk_tb(error.__traceback__)), list(walk_tb(context.__traceback__))
-    at = _last_own(frames, is_ours)
-    is_direct = at >= 0 and bool(caught) and frames[at][0] is caught[0][0]
-    return context if is_direct else None
 
 
 def _last_own(frames: Sequence[tuple[FrameType, int]], is_ours: Callable[[str], bool]) -> int:
@@ -112,12 +113,6 @@ def _refused_calls(error: BaseException, unit: Unit | None, line: int) -> Sequen
         return None
     nodes = () if unit is None else ast.walk(unit.node)
     return [node for node in nodes if isinstance(node, ast.Call) and spans(node, line)]
-
-
-def _check(unit: Unit | None, line: int) -> Sequence[ast.expr] | None:
-    """Return the condition of the check at ``line``; None if there is none."""
-    conditions = guarding(unit.node, line) if unit is not None else []
-    return conditions[:1] or None
 
 
 def _paths(node: ast.AST, frame: FrameType, user: Activation, tracer: FlowTracer) -> Iterator[Root]:
@@ -140,20 +135,16 @@ def _chains(node: ast.AST) -> Iterator[list[str]]:
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
             yield from _chains(part)
         return
-    names = _chain(node)
-    if names:
-        yield names
+    names: list[str] = []
+    owner = node
+    while isinstance(owner, ast.Attribute):
+        names.insert(0, owner.attr)
+        owner = owner.value
+    if isinstance(owner, ast.Name):
+        yield [owner.id, *names]
         return
     for child in ast.iter_child_nodes(node):
         yield from _chains(child)
-
-
-def _chain(node: ast.AST) -> list[str]:
-    names: list[str] = []
-    while isinstance(node, ast.Attribute):
-        names.insert(0, node.attr)
-        node = node.value
-    return [node.id, *names] if isinstance(node, ast.Name) else []
 
 
 def _value_of(
@@ -171,10 +162,11 @@ def _value_of(
         if attribute in held:
             holder, key, value = value, attribute, held[attribute]
         else:  # a property
-            result = _property(attribute, user, tracer)
-            if result is None:
+            own = (a for a in tracer.activations if a.caller is user)
+            calls = [a for a in own if a.code.co_name == attribute]
+            if not calls or calls[-1].result is MISSING:
                 break
-            holder, key, value = MISSING, "", result.result
+            holder, key, value = MISSING, "", calls[-1].result
         label = f"{label}.{attribute}"
     return Root(label, value, user, holder=holder, key=key)
 
@@ -193,11 +185,6 @@ def _with_parts(roots: Iterable[Root]) -> list[Root]:
                     label = f"{root.label}.{key}"
                     found.append(Root(label, value, root.user, holder=part, key=key, is_part=True))
     return found
-
-
-def _property(name: str, user: Activation, tracer: FlowTracer) -> Activation | None:
-    calls = [a for a in tracer.activations if a.caller is user and a.code.co_name == name]
-    return calls[-1] if calls and calls[-1].result is not MISSING else None
 
 
 @lru_cache(maxsize=32)
@@ -229,20 +216,18 @@ class FileNames:
     def name(self, filename: str) -> str:
         """The name of a file of the project, relative to its root; empty if it is none."""
         known = self._names.get(filename)
-        if known is None:
-            known = self._names[filename] = self._named(filename)
-        return known
-
-    def _named(self, filename: str) -> str:
-        if not Real.isabs(filename) or not filename.endswith(".py"):
-            return ""
-        path = Real.realpath(filename)
+        if known is not None:
+            return known
+        name, is_code = "", Real.isabs(filename) and filename.endswith(".py")
+        path = Real.realpath(filename) if is_code else ""
         if path in self._files:
-            return self._files[path]
-        parts = PurePath(Real.relpath(path, self._root)).parts
-        if ".." in parts or any(p.startswith(".") or p in _FOREIGN for p in parts):
-            return ""
-        return "/".join(parts)
+            name = self._files[path]
+        elif is_code:
+            parts = PurePath(Real.relpath(path, self._root)).parts
+            is_foreign = ".." in parts or any(p.startswith(".") or p in _FOREIGN for p in parts)
+            name = "" if is_foreign else "/".join(parts)
+        self._names[filename] = name
+        return name
 
 
 class FlowProbe:

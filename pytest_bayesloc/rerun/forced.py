@@ -120,15 +120,14 @@ class ForcedCalls:
     def call(self, number: int, args: Sequence[object], keywords: Mapping[str, object]) -> object:
         """Call the function ``number`` for a trampoline; return its result or what replaces it."""
         result = self._real[number](*args, **keywords)
-        if literal_of(result) != self._instead or self._is_given([*args, *keywords.values()]):
+        if literal_of(result) != self._instead:
+            return result
+        # An argument that comes back was not made by the function.
+        given = () if self._instead in COMMON else (*args, *keywords.values())
+        if any(literal_of(value) == self._instead for value in given):
             return result
         self._on_replaced()
         return ast.literal_eval(self._value)
-
-    def _is_given(self, values: Sequence[object]) -> bool:
-        """Return whether the value was not made by the function, but is an argument of it."""
-        is_telling = self._instead not in COMMON
-        return is_telling and any(literal_of(value) == self._instead for value in values)
 
     def place(self, functions: Iterable[FunctionType], key: CodeKey) -> int:
         """Replace what those of ``functions`` give back that have ``key``; return their number.
@@ -141,21 +140,17 @@ class ForcedCalls:
             if key_of(function.__code__) == key and not function.__code__.co_flags & CO_SUSPENDS
         ]
         for function in chosen:
-            self._real.append(_twin(function))
-            function.__code__ = trampoline(self._real[-1], len(self._real) - 1)
+            twin = FunctionType(
+                function.__code__,
+                function.__globals__,
+                function.__name__,
+                function.__defaults__,
+                function.__closure__,
+            )
+            twin.__kwdefaults__ = function.__kwdefaults__
+            self._real.append(twin)
+            function.__code__ = trampoline(twin, len(self._real) - 1)
         return len(chosen)
-
-
-def _twin(function: FunctionType) -> FunctionType:
-    twin = FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
-    )
-    twin.__kwdefaults__ = function.__kwdefaults__
-    return twin
 
 
 def trampoline(twin: FunctionType, number: int) -> CodeType:
@@ -204,13 +199,9 @@ def put_value(wanted: Mapping[str, Any], functions: FunctionIndex) -> int:
         key = wanted["first_line"], wanted["owner"].rpartition(".")[2]
         own = [f for f in functions.get(path, ()) if key_of(f.__code__) == key]
         return sum(_put_default(function, name, code) for function in own)
-    modules = [module for module in list(sys.modules.values()) if _file_of(module) == path]
+    files = [(module, getattr(module, "__file__", None)) for module in list(sys.modules.values())]
+    modules = [m for m, file in files if isinstance(file, str) and real_path(file) == path]
     return sum(_put_variable(module, wanted["owner"], name, code) for module in modules)
-
-
-def _file_of(module: object) -> str:
-    file = getattr(module, "__file__", None)
-    return real_path(file) if isinstance(file, str) else ""
 
 
 def _put_default(function: FunctionType, name: str, code: CodeType) -> int:
@@ -235,7 +226,10 @@ def _put_variable(module: ModuleType, owner: str, name: str, code: CodeType) -> 
     old = vars(holder)[name]
     new = eval(code, vars(module), dict(vars(holder)))  # noqa: S307 - likewise
     if isinstance(holder, EnumMeta):
-        return _put_member(old, new)
+        if not isinstance(old, Enum) or isinstance(old, (int, str)):
+            return 0  # a member that is a number or text keeps its own
+        vars(old)["_value_"] = new
+        return 1
     if type(old) is type(new) and isinstance(old, (dict, list, set)):
         old.clear()
         old.extend(new) if isinstance(old, list) else old.update(new)
@@ -248,11 +242,3 @@ def _put_variable(module: ModuleType, owner: str, name: str, code: CodeType) -> 
     for variables in same:
         variables[name] = new
     return len(same)
-
-
-def _put_member(member: object, value: object) -> int:
-    """Give a member of an enumeration another value; a number or text that is one keeps its own."""
-    if not isinstance(member, Enum) or isinstance(member, (int, str)):
-        return 0
-    vars(member)["_value_"] = value
-    return 1

@@ -89,8 +89,13 @@ class Journal:
         if flight is None:
             if len(self._flights) >= MAX_OPEN:
                 self._settle_all()
+            contexts: list[int] = []
+            inner = _context(error)
+            while inner is not None and len(contexts) < MAX_CHAIN:
+                contexts.append(id(inner))
+                inner = _context(inner)
             kind = _qualname(type(error))
-            flight = _Flight(kind, _origin(place, trace), place, _ids_of_contexts(error))
+            flight = _Flight(kind, _origin(place, trace), place, tuple(contexts))
             self._flights[id(error)] = flight
         flight.at, flight.handler = place, None
 
@@ -172,15 +177,6 @@ def _origin(place: Place, trace: TracebackType | None) -> Place:
     return (code, 0) if code.co_filename.endswith(DOUBLES) else place
 
 
-def _ids_of_contexts(error: BaseException) -> tuple[int, ...]:
-    ids: list[int] = []
-    inner = _context(error)
-    while inner is not None and len(ids) < MAX_CHAIN:
-        ids.append(id(inner))
-        inner = _context(inner)
-    return tuple(ids)
-
-
 def text_of(error: BaseException) -> str:
     """Return what ``error`` says, in one line, from those of its arguments that are plain."""
     plain = [_cut(arg) for arg in _args(error) if type(arg) in {str, int, float, bool}]
@@ -255,7 +251,10 @@ class Monitored:
         self._slot = next(free, -1)
         if self._slot >= 0:
             self._api.use_tool_id(self._slot, "bayesloc-handled")
-            self._listen()
+            told = self._told()
+            for event, callback in told.items():
+                self._api.register_callback(self._slot, event, callback)
+            self._api.set_events(self._slot, sum(told))
 
     def stop(self) -> None:
         """Give the slot back."""
@@ -265,12 +264,6 @@ class Monitored:
                 self._api.register_callback(self._slot, event, None)
             self._api.free_tool_id(self._slot)
         self._slot = -1
-
-    def _listen(self) -> None:
-        told = self._told()
-        for event, callback in told.items():
-            self._api.register_callback(self._slot, event, callback)
-        self._api.set_events(self._slot, sum(told))
 
     def _told(self) -> dict[int, Callable[..., None]]:
         events = self._api.events
@@ -287,20 +280,17 @@ class Monitored:
             self._journal.raise_at((code, line), error, trace)
 
     def _handled(self, code: CodeType, offset: int, error: BaseException) -> None:
-        if self._is_own(code):
-            self._journal.catch_at((code, self._line(code, offset)), error)
+        if not self._is_own(code):
+            return
+        known = self._lines.get((id(code), offset))
+        if known is None:  # the line of the first instruction from there on that has one
+            lines = (line for _, end, line in code.co_lines() if line and end > offset)
+            known = self._lines[id(code), offset] = next(lines, code.co_firstlineno)
+        self._journal.catch_at((code, known), error)
 
     def _left(self, code: CodeType, _offset: int, error: BaseException) -> None:
         if self._is_own(code):
             self._journal.leave(code, id(error))
-
-    def _line(self, code: CodeType, offset: int) -> int:
-        """Return the line of the first instruction from ``offset`` on that has one."""
-        known = self._lines.get((id(code), offset))
-        if known is None:
-            lines = (line for _, end, line in code.co_lines() if line and end > offset)
-            known = self._lines[id(code), offset] = next(lines, code.co_firstlineno)
-        return known
 
 
 def start_tracing(hook: Callable[[FrameType, str, Any], Any]) -> bool:

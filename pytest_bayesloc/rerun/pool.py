@@ -65,16 +65,13 @@ class Pool:
         """
         is_worth_it = work_s > WORTH_STARTING * self._all[0].start_s > 0
         if len(self._all) < self._n_runners and is_worth_it:
-            self._start_others()
+            for number in range(len(self._all), self._n_runners):
+                runner = _PoolRunner(self, number)
+                self._all.append(runner)
+                thread = threading.Thread(target=self._make_ready, args=(runner,), daemon=True)
+                self._starting.append(thread)
+                thread.start()
         return [runner for runner in self._all if runner.is_ready or runner is self._all[0]]
-
-    def _start_others(self) -> None:
-        for number in range(len(self._all), self._n_runners):
-            runner = _PoolRunner(self, number)
-            self._all.append(runner)
-            thread = threading.Thread(target=self._make_ready, args=(runner,), daemon=True)
-            self._starting.append(thread)
-            thread.start()
 
     def _make_ready(self, runner: _PoolRunner) -> None:
         try:

@@ -151,17 +151,13 @@ class Readers:
         if threading.get_ident() != self._main:
             self._note("in-thread", frame, own=True)
         if code.co_flags & CO_COROUTINE and self._name_of(code.co_filename):
-            self._note_task(frame)
-
-    def _note_task(self, frame: FrameType) -> None:
-        """Note a coroutine function as a task first executes it."""
-        asyncio = sys.modules.get("asyncio")
-        with suppress(RuntimeError):  # no loop runs: something else drives it
-            task = asyncio.current_task() if asyncio is not None else None
-            if task is not None:
-                self._tasks.add(id(task))
-                self._note("" if frame.f_code in self._seen else "in-tasks", frame, own=True)
-                self._seen.add(frame.f_code)
+            asyncio = sys.modules.get("asyncio")
+            with suppress(RuntimeError):  # no loop runs: something else drives it
+                task = asyncio.current_task() if asyncio is not None else None
+                if task is not None:  # noted as a task first executes it
+                    self._tasks.add(id(task))
+                    self._note("" if code in self._seen else "in-tasks", frame, own=True)
+                    self._seen.add(code)
 
     def _audited(self, event: str, args: tuple[Any, ...]) -> None:
         if not self._is_on:

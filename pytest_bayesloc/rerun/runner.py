@@ -411,24 +411,8 @@ class ServerRunner:
 
     def _warm_up(self) -> bool:
         """Start the warm server if there is none; False if forking is unsafe here."""
-        if self._may_fork and self._warm is None and not self._is_cancelled:
-            self._start_warm()
-        return self._may_fork
-
-    def _answer_of_warm(self, request: Message) -> Sequence[Message]:
-        if self._warm is None:  # it was cancelled
-            return ()
-        try:
-            messages = self._warm.exchange(request, request["limit_s"] + GRACE_S)
-        except LostError:
-            self.close()
-            raise
-        if not may_answer_again(messages):
-            self.close()
-        self.waited_s += _last(messages, "done").get("waited_s", 0.0)
-        return messages
-
-    def _start_warm(self) -> None:
+        if not self._may_fork or self._warm is not None or self._is_cancelled:
+            return self._may_fork
         started = monotonic()
         effects = self.transport.effects
         ready: Message = {}
@@ -450,6 +434,20 @@ class ServerRunner:
         elif ready["n_threads"] > 1:
             self._may_fork = False
             self.close()
+        return self._may_fork
+
+    def _answer_of_warm(self, request: Message) -> Sequence[Message]:
+        if self._warm is None:  # it was cancelled
+            return ()
+        try:
+            messages = self._warm.exchange(request, request["limit_s"] + GRACE_S)
+        except LostError:
+            self.close()
+            raise
+        if not may_answer_again(messages):
+            self.close()
+        self.waited_s += _last(messages, "done").get("waited_s", 0.0)
+        return messages
 
     def _answer_of_fresh(self, request: Message) -> Sequence[Message]:
         if self._is_cancelled:
@@ -536,19 +534,20 @@ def _recording_of(messages: Sequence[Message], targets: Sequence[Location]) -> R
     calls = {m["of"]: m["calls"] for m in messages if "calls" in m}
     edges = _last(messages, "edges").get("edges", [])
     return Recording(
-        calls={n: tuple(_call(raw, targets) for raw in raws) for n, raws in calls.items()},
+        calls={
+            node_id: tuple(
+                Call(
+                    location=targets[target],
+                    caller=caller,
+                    entered=entered,
+                    left=left,
+                    args={name: Value(*value) for name, value in args.items()},
+                    result=None if result is None else Value(*result),
+                    raised=raised,
+                )
+                for target, caller, entered, left, args, result, raised in raws
+            )
+            for node_id, raws in calls.items()
+        },
         edges={(targets[a], targets[b]): n for a, b, n in edges},
-    )
-
-
-def _call(raw: list[Any], targets: Sequence[Location]) -> Call:
-    target, caller, entered, left, args, result, raised = raw
-    return Call(
-        location=targets[target],
-        caller=caller,
-        entered=entered,
-        left=left,
-        args={name: Value(*value) for name, value in args.items()},
-        result=None if result is None else Value(*result),
-        raised=raised,
     )

@@ -177,7 +177,11 @@ class RerunPlugin:
         self._fence.prepare()
         self._functions = functions_by_file()
         gc.freeze()
-        n_threads = sum(not _may_be_forked(thread) for thread in threading.enumerate())
+        # No public way leads to what a thread does. That of rerunfailures waits on a socket, so it
+        # holds no lock that a forked child could wait for.
+        targets = (getattr(thread, "_target", None) for thread in threading.enumerate())
+        modules = (getattr(target, "__module__", None) for target in targets)
+        n_threads = sum(module != "pytest_rerunfailures" for module in modules)
         adopt_orphans()
         own = children()  # what fixtures and conftest files started
         self._link.send({"ready": sorted(self._items), "n_threads": n_threads})
@@ -197,8 +201,18 @@ class RerunPlugin:
         started, before = monotonic(), cpu_of_children()
         alive, held = os.pipe()  # ends with the child, which holds the other end
         pid = os.fork()
-        if pid == 0:
-            self._be_child(request)
+        if pid == 0:  # it never returns
+            status = 1
+            try:
+                os.setpgid(0, 0)
+                limit_resources(request["limit_s"])
+                forget_fork_server()
+                self._fence.close(request["fence"], by_kernel=True)
+                self._link.leave()
+                self._child().run(request)
+                status = 0
+            finally:
+                os._exit(status)
         _close(held)
         done, waited_s = self._wait(pid, alive, request["limit_s"])
         _close(alive)
@@ -208,19 +222,6 @@ class RerunPlugin:
             "waited_s": waited_s,
             "cpu_s": cpu_of_children() - before,
         }
-
-    def _be_child(self, request: Message) -> NoReturn:
-        status = 1
-        try:
-            os.setpgid(0, 0)
-            limit_resources(request["limit_s"])
-            forget_fork_server()
-            self._fence.close(request["fence"], by_kernel=True)
-            self._link.leave()
-            self._child().run(request)
-            status = 0
-        finally:
-            os._exit(status)
 
     def _wait(self, pid: int, alive: int, limit_s: float) -> tuple[str, float]:
         """Wait for the child; end its whole group when time is up or the main run is gone.
@@ -253,12 +254,6 @@ class RerunPlugin:
 
 def _is_kept_back(item: pytest.Item) -> bool:
     return item.get_closest_marker(NEVER_RERUN) is not None
-
-
-def _may_be_forked(thread: threading.Thread) -> bool:
-    """Whether ``thread`` holds no lock that a forked child could wait for."""
-    target = getattr(thread, "_target", None)  # no public way leads to it
-    return getattr(target, "__module__", None) == "pytest_rerunfailures"  # it waits on a socket
 
 
 def _fix_randomness(config: pytest.Config, storage: str | None) -> None:

@@ -70,15 +70,12 @@ class Shuffle:
             code = changed_code(path, text)
             if code is not None:
                 swap_each(functions.get(path, ()), code)
-        self._change_modules(texts)
-
-    def _change_modules(self, texts: Mapping[str, str]) -> None:
         held: dict[int, Any] = {}
-        for module in list(sys.modules.values()):
-            if getattr(module, "__file__", None) in texts:
-                for name, value in list(vars(module).items()):
-                    if type(value) in (set, frozenset) and not name.startswith("__"):
-                        vars(module)[name] = held.setdefault(id(value), self.of(value))
+        modules = list(sys.modules.values())
+        for module in [m for m in modules if getattr(m, "__file__", None) in texts]:
+            for name, value in list(vars(module).items()):
+                if type(value) in (set, frozenset) and not name.startswith("__"):
+                    vars(module)[name] = held.setdefault(id(value), self.of(value))
 
     def of(self, value: Any) -> Any:  # noqa: ANN401 - what the code made
         """Return a set with the order of this seed; anything else as it is."""
@@ -90,7 +87,10 @@ class Shuffle:
         """Return ``items`` in the order of this seed, if the reader is to get it."""
         if len(items) < 2:
             return items
-        place = self._reader(frame)
+        own = own_frame(frame, self._name_of)
+        while own is not None and own.f_code.co_name.startswith("<") and own.f_back is not None:
+            own = own.f_back  # a comprehension is read where its function is
+        place = None if own is None else reader_at(own, self._name_of)
         if place is not None and len(self._places) < MAX_PLACES:
             self._places[place] = None
         if self._only is not None and (place is None or place[:2] != self._only):
@@ -99,12 +99,6 @@ class Shuffle:
 
     def _key(self, item: object) -> bytes:
         return hashlib.blake2s(f"{self._seed} {item!r}".encode("utf-8", "replace")).digest()
-
-    def _reader(self, frame: FrameType | None) -> Reader | None:
-        own = own_frame(frame, self._name_of)
-        while own is not None and own.f_code.co_name.startswith("<") and own.f_back is not None:
-            own = own.f_back  # a comprehension is read where its function is
-        return None if own is None else reader_at(own, self._name_of)
 
 
 class _Shuffled:
@@ -173,10 +167,6 @@ def _wrapped(node: Any) -> ast.expr:  # noqa: ANN401 - an expression
     return call
 
 
-def _future_imports(body: Iterable[ast.stmt]) -> list[ast.stmt]:
-    return [n for n in body if isinstance(n, ast.ImportFrom) and n.module == "__future__"]
-
-
 def _making_sets(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield the statements that make sets; of classes, only what makes some."""
     for node in body:
@@ -197,10 +187,11 @@ def changed_code(path: str, text: str) -> CodeType | None:
     """
     try:
         tree = parse(text, path)
-        imports, tree.body = _future_imports(tree.body), [*_making_sets(tree.body)]
+        imports = [n for n in tree.body if isinstance(n, ast.ImportFrom)]
+        tree.body = [*_making_sets(tree.body)]
         if not tree.body:
             return None
-        tree.body[:0] = imports
+        tree.body[:0] = [n for n in imports if n.module == "__future__"]
         return compile_tree(_Wrapper().visit(tree), path)
     except (SyntaxError, ValueError, RecursionError):
         return None

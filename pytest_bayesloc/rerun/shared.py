@@ -80,7 +80,16 @@ def shared_state(name_of: NameOf) -> dict[str, str]:
     """
     state = {name: _digest(place.value) for name, place in _variables(name_of)}
     state |= {f"::{name}": repr(read()) for name, (read, _) in _process().items()}
-    return state | _foreign(name_of)
+    for name, module in list(sys.modules.items()):
+        if type(module) is not ModuleType or name.partition(".")[0] in _TOOLS:
+            continue
+        path = vars(module).get("__file__")
+        if type(path) is str and name_of(path):
+            continue
+        for attribute, value in list(vars(module).items()):
+            if type(value) in _CALLED:
+                state[f"::{name}.{attribute}"] = str(id(value))
+    return state
 
 
 def changed_state(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
@@ -191,16 +200,13 @@ _WRAPPED = (staticmethod, classmethod)
 def _variables(name_of: NameOf) -> Iterator[tuple[str, Place]]:
     for name, value in list(os.environ.items()):
         if name != _OF_PYTEST:
-            yield f"::os.environ[{name!r}]", Place(value, *_in_environment(name))
+            put = partial(os.environ.__setitem__, name)
+            yield f"::os.environ[{name!r}]", Place(value, put, partial(os.environ.pop, name, None))
     for name, module in list(sys.modules.items()):
         # Some put another object in the place of their module: it may run code when asked.
         path = vars(module).get("__file__") if type(module) is ModuleType else None
         if type(path) is str and (file := name_of(path)):
             yield from _in_namespace(f"{file}::{name}", vars(module), name)
-
-
-def _in_environment(name: str) -> tuple[Callable[[Any], object], Callable[[], object]]:
-    return partial(os.environ.__setitem__, name), lambda: os.environ.pop(name, None)
 
 
 def _in_namespace(
@@ -244,21 +250,6 @@ def _in_module(namespace: Any, name: str) -> Place:  # noqa: ANN401 - of a modul
     )
 
 
-def _foreign(name_of: NameOf) -> dict[str, str]:
-    """Return the identity of each function and class of modules that are not the project's."""
-    state = {}
-    for name, module in list(sys.modules.items()):
-        if type(module) is not ModuleType or name.partition(".")[0] in _TOOLS:
-            continue
-        path = vars(module).get("__file__")
-        if type(path) is str and name_of(path):
-            continue
-        for attribute, value in list(vars(module).items()):
-            if type(value) in _CALLED:
-                state[f"::{name}.{attribute}"] = str(id(value))
-    return state
-
-
 # -- of the process
 
 
@@ -272,9 +263,11 @@ def _process() -> dict[str, tuple[Callable[[], Any], Callable[[Any], object]]]:
         "sys.path": (lambda: [*sys.path], partial(sys.path.__setitem__, slice(None))),
         "the recursion limit": (sys.getrecursionlimit, sys.setrecursionlimit),
         "the umask": (_umask, os.umask),
-        "the threads that run": (_threads, lambda _: None),
+        "the threads that run": (
+            lambda: sorted(thread.name for thread in threading.enumerate()), lambda _: None,
+        ),
         "files": (_files, _put_files),
-    }
+    }  # fmt: skip
     modules = {name: sys.modules.get(name) for name in _READERS}
     for name, module in modules.items():
         if module is not None:
@@ -301,20 +294,13 @@ def _umask() -> int:
     return mask
 
 
-def _threads() -> list[str]:
-    return sorted(thread.name for thread in threading.enumerate())
-
-
 def _files() -> dict[str, str]:
     """Return size and time of the files of the project and of those beside temporary folders."""
-    return {str(path): _told(path) for path in _paths()}
-
-
-def _paths() -> Iterator[Path]:
-    yield from islice(_below(_FOLDER), MAX_FILES)
     own = ("pytest-of-", "bayesloc", ".")
+    told = {str(path): _told(path) for path in islice(_below(_FOLDER), MAX_FILES)}
     shared = Path(tempfile.gettempdir()).iterdir()
-    yield from islice((path for path in shared if not path.name.startswith(own)), MAX_FILES)
+    others = (path for path in shared if not path.name.startswith(own))
+    return told | {str(path): _told(path) for path in islice(others, MAX_FILES)}
 
 
 def _below(top: Path) -> Iterator[Path]:
@@ -450,19 +436,16 @@ def _keep(value: Any, seen: dict[int, Callable[[], Any]], depth: int = 0) -> Cal
     seen[id(value)] = lambda: value
     inner = partial(_keep, seen=seen, depth=depth + 1)
     if kind is _Cached:
-        return partial(_cleared, value)
+        return lambda: (value.cache_clear(), value)[1]
     if kind in (list, tuple):
         items = [inner(child) for child in value]
-        return partial(_filled_list, value, items)
+        return lambda: _filled(value, [back() for back in items])
     if kind is set or kind in MAPPINGS:
-        pairs = [(key, inner(child)) for key, child in _pairs(value)]
+        held = ((member, None) for member in value) if kind is set else value.items()
+        pairs = [(key, inner(child)) for key, child in held]
         return lambda: _filled(value, {key: back() for key, back in pairs})
     back = inner(value.__dict__) if _has_plain_dict(value) else lambda: None
     return lambda: (back(), value)[1]
-
-
-def _pairs(value: Any) -> Iterable[tuple[Any, Any]]:  # noqa: ANN401 - a dict or set
-    return ((member, None) for member in value) if type(value) is set else value.items()
 
 
 def _has_plain_dict(value: object) -> bool:
@@ -473,20 +456,11 @@ def _has_plain_dict(value: object) -> bool:
     return is_plain and type(getattr(value, "__dict__", None)) is dict
 
 
-def _cleared(cached: Any) -> Any:  # noqa: ANN401 - a function with a cache
-    cached.cache_clear()
-    return cached
-
-
-def _filled_list(value: Any, items: list[Callable[[], Any]]) -> Any:  # noqa: ANN401 - or a tuple
-    made = [back() for back in items]
-    return _filled(value, made) if type(value) is list else value
-
-
-def _filled(value: Any, content: Any) -> Any:  # noqa: ANN401 - a list, dict or set
+def _filled(value: Any, content: Any) -> Any:  # noqa: ANN401 - a list, tuple, dict or set
     kind = type(value)
-    kind.clear(value)
-    (kind.extend if kind is list else kind.update)(value, content)
+    if kind is not tuple:  # which holds the same objects for ever
+        kind.clear(value)
+        (kind.extend if kind is list else kind.update)(value, content)
     return value
 
 

@@ -137,21 +137,15 @@ def compile_patched(original: str, patched: str, filename: str) -> CodeType:
     """
     tree = parse(patched, filename)
     lines = line_map(original, patched)
-    if lines != [*range(len(lines))]:
-        _renumber(tree, lines)
-    return compile_tree(tree, filename)
-
-
-def _renumber(tree: ast.AST, lines: Sequence[int]) -> None:
     last = len(lines) - 1
-    for node in ast.walk(tree):
-        if not hasattr(node, "lineno"):
-            continue
-        located: Any = node
-        start, end = located.lineno, located.end_lineno or located.lineno
-        located.lineno, located.end_lineno = lines[min(start, last)], lines[min(end, last)]
-        if located.end_lineno == located.lineno:  # columns of one line must not descend
-            located.end_col_offset = max(located.end_col_offset or 0, located.col_offset)
+    node: Any
+    for node in ast.walk(tree) if lines != [*range(len(lines))] else ():
+        if hasattr(node, "lineno"):
+            start, end = node.lineno, node.end_lineno or node.lineno
+            node.lineno, node.end_lineno = lines[min(start, last)], lines[min(end, last)]
+            if node.end_lineno == node.lineno:  # columns of one line must not descend
+                node.end_col_offset = max(node.end_col_offset or 0, node.col_offset)
+    return compile_tree(tree, filename)
 
 
 def codes_in(code: CodeType) -> Iterator[CodeType]:

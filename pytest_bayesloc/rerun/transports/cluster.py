@@ -56,8 +56,15 @@ def perform(run: str, message: str, request: str, limit_s: float) -> Message:
     """
     try:
         if not request:
-            return _once(message, limit_s)
-        server = _taken(run) or _start(message, START_UP_S)[0]
+            fresh = start_server(json.loads(message), "")
+            try:
+                return {"messages": fresh.exchange(None, limit_s)}
+            finally:
+                fresh.end()
+        with _lock:
+            waiting = _kept.get(run)
+            kept = waiting.pop()[0] if waiting else None
+        server = kept or _start(message, START_UP_S)[0]
         messages = server.exchange(json.loads(request), limit_s)
         _put_back(run, server, is_fit=may_answer_again(messages))
     except BayeslocError as error:
@@ -75,14 +82,6 @@ def prepare(run: str, message: str, limit_s: float) -> Message:
     return ready
 
 
-def _once(message: str, limit_s: float) -> Message:
-    server = start_server(json.loads(message), "")
-    try:
-        return {"messages": server.exchange(None, limit_s)}
-    finally:
-        server.end()
-
-
 def _start(message: str, limit_s: float) -> tuple[ServerProcess, Message]:
     """Start a server and return it with its first message."""
     server = start_server(json.loads(message), "")
@@ -92,12 +91,6 @@ def _start(message: str, limit_s: float) -> tuple[ServerProcess, Message]:
         server.end()
         raise
     return server, ready
-
-
-def _taken(run: str) -> ServerProcess | None:
-    with _lock:
-        waiting = _kept.get(run)
-        return waiting.pop()[0] if waiting else None
 
 
 def _put_back(run: str, server: ServerProcess, *, is_fit: bool) -> None:

@@ -43,10 +43,14 @@ def opening(
     """The message for ``start_server``; the interpreter's own folders are those there."""
     there = workspaces.there
     options = {name: _mapped(value, there) for name, value in command.options.items()}
+    # Entries of ``sys.path`` that are the interpreter's own are there already.
+    own = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    path = [e for e in command.path if e and not e.endswith((".zip", "-packages"))]
+    path = [e for e in path if not any(e == top or e.startswith(f"{top}/") for top in own)]
     arguments = (*OURS, *command.arguments, *command.files_of(tests))
     return {
         "flags": list(command.flags),
-        "path": [there(entry) for entry in command.path if _is_projects(entry)],
+        "path": [there(entry) for entry in path],
         "arguments": [there(argument) for argument in arguments],
         "cwd": there(str(command.cwd)),
         "environment": {name: command.environment[name] for name in KEPT},
@@ -80,13 +84,6 @@ def error_from(answer: Message) -> ExecutionError:
     """Rebuild the error of ``error_message``."""
     slug = answer["slug"]
     return ExecutionError(answer["error"].removesuffix(f" ({slug})"), slug=slug)
-
-
-def _is_projects(entry: str) -> bool:
-    """Whether an entry of ``sys.path`` is not the interpreter's own."""
-    own = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    is_own = any(entry == folder or entry.startswith(f"{folder}/") for folder in own)
-    return bool(entry) and not is_own and not entry.endswith((".zip", "-packages"))
 
 
 def _mapped(value: Any, there: Any) -> Any:  # noqa: ANN401 - an option's
