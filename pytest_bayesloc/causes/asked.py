@@ -156,7 +156,7 @@ def names_deciding(function: ast.AST, line: int) -> set[str]:
         if isinstance(node, (ast.If, ast.While)) and spans(node, line):
             found.append(node.test)
         elif isinstance(node, ast.stmt) and spans(node, line) and not getattr(node, "body", ()):
-            found.append(node)
+            found.append(node)  # it holds no other statements
     return {name for node in found for name in names_in(node)}
 
 

@@ -33,7 +33,7 @@ from pytest_bayesloc.domain.source import unit_of_frame
 from pytest_bayesloc.syntax.nodes import imported_from, names_in, statements_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.failure import Failure
     from pytest_bayesloc.domain.inspection import Reader
@@ -290,16 +290,20 @@ class EnvironmentCauses:
         """List what ``file`` can do without, then what files that it imports from can."""
         found = [(file, optional) for optional in self._optional(file)]
         source = self._sources.map(file)
-        if source is None:
-            return found
-        for node in statements_in(source.module.node):
-            if isinstance(node, ast.ImportFrom):
-                body = self._sources.module(imported_from(node, source.module.location.package))
-                known = {alias.name: alias.asname or alias.name for alias in node.names}
-                for optional in self._optional(body.file) if body is not None else ():
-                    own = frozenset(known[name] for name in optional.names if name in known)
-                    found += [(body.file, optional._replace(names=own))] if body and own else []
+        if source is not None:
+            for node in statements_in(source.module.node):
+                if isinstance(node, ast.ImportFrom):
+                    found += self._of_import(source.module.location.package, node)
         return found
+
+    def _of_import(self, package: str, node: ast.ImportFrom) -> Iterator[tuple[str, Optional]]:
+        body = self._sources.module(imported_from(node, package))
+        known = {alias.name: alias.asname or alias.name for alias in node.names}
+        if body is None:
+            return
+        for optional in self._optional(body.file):
+            if own := frozenset(known[name] for name in optional.names if name in known):
+                yield body.file, optional._replace(names=own)
 
     def _read_optional(self, file: str) -> list[Optional]:
         """List the packages that ``file`` can do without, and that are not there."""

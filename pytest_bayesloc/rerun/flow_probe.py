@@ -63,7 +63,7 @@ def wrong_values(error: BaseException, tracer: FlowTracer) -> WrongValues | None
             if is_foreign:
                 nodes = _refused_calls(cause, unit, line)
             else:  # the condition of the check
-                nodes = guarding(unit.node, line)[:1] or None if unit is not None else None
+                nodes = (guarding(unit.node, line)[:1] if unit is not None else []) or None
             if nodes is None:
                 return None
             roots = (root for node in nodes for root in _paths(node, frame, user, tracer))

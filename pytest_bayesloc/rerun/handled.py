@@ -282,11 +282,11 @@ class Monitored:
     def _handled(self, code: CodeType, offset: int, error: BaseException) -> None:
         if not self._is_own(code):
             return
-        known = self._lines.get((id(code), offset))
-        if known is None:  # the line of the first instruction from there on that has one
-            lines = (line for _, end, line in code.co_lines() if line and end > offset)
-            known = self._lines[id(code), offset] = next(lines, code.co_firstlineno)
-        self._journal.catch_at((code, known), error)
+        line = self._lines.get((id(code), offset))
+        if line is None:  # that of the first instruction from there on that has one
+            lines = (n for _, end, n in code.co_lines() if n and end > offset)
+            line = self._lines[id(code), offset] = next(lines, code.co_firstlineno)
+        self._journal.catch_at((code, line), error)
 
     def _left(self, code: CodeType, _offset: int, error: BaseException) -> None:
         if self._is_own(code):

@@ -93,8 +93,24 @@ class Sampler:
     def _enter(self, frame: FrameType, number: int, point: int) -> None:
         self._visits[number, point] += 1
         is_full = len(self._seen.get((number, point), ())) >= MAX_SAMPLES
-        if not is_full and self._visits[number, point] <= MAX_VISITS:
-            self._open[id(frame)] = [number, point, 0, *_values(frame)]
+        if is_full or self._visits[number, point] > MAX_VISITS:
+            return
+        values: dict[str, list[Any]] = {}
+        classes: dict[str, list[str]] = {}
+        variables = dict(frame.f_locals)
+        parts = (
+            (f"{name}.{key}", part)
+            for name, value in variables.items()
+            if is_object(value)
+            for key, part in (contents_of(value) or {}).items()
+            if str(key).isidentifier()
+        )
+        named = (pair for pair in variables.items() if pair[0].isidentifier())
+        for name, value in (*islice(named, MAX_NAMES), *islice(parts, MAX_NAMES)):
+            values[name] = note(value)
+            if type(value) not in ATOMS:
+                classes[name] = classes_of(value)
+        self._open[id(frame)] = [number, point, 0, values, classes]
 
     def _leave(self, frame: FrameType, line: int) -> None:
         sample = self._open.pop(id(frame), None)
@@ -106,23 +122,3 @@ class Sampler:
         if len(seen) < MAX_SAMPLES and text not in seen:
             seen.add(text)
             self._found.append(sample)
-
-
-def _values(frame: FrameType) -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
-    """Return the noted values by the expressions for them, and the classes of objects."""
-    values: dict[str, list[Any]] = {}
-    classes: dict[str, list[str]] = {}
-    variables = dict(frame.f_locals)
-    parts = (
-        (f"{name}.{key}", part)
-        for name, value in variables.items()
-        if is_object(value)
-        for key, part in (contents_of(value) or {}).items()
-        if str(key).isidentifier()
-    )
-    named = (pair for pair in variables.items() if pair[0].isidentifier())
-    for name, value in (*islice(named, MAX_NAMES), *islice(parts, MAX_NAMES)):
-        values[name] = note(value)
-        if type(value) not in ATOMS:
-            classes[name] = classes_of(value)
-    return values, classes

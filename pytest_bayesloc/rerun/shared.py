@@ -80,6 +80,7 @@ def shared_state(name_of: NameOf) -> dict[str, str]:
     """
     state = {name: _digest(place.value) for name, place in _variables(name_of)}
     state |= {f"::{name}": repr(read()) for name, (read, _) in _process().items()}
+    # Functions and classes of other modules are told apart by their identity.
     for name, module in list(sys.modules.items()):
         if type(module) is not ModuleType or name.partition(".")[0] in _TOOLS:
             continue
