@@ -342,20 +342,14 @@ class Origins:
             if result is not None:
                 user, at, line, name = result, result.left, result.left_at, "return"
                 continue
-            held = self._latest_held(value, user, at, name)
+            put = (c for a in user.args.values() for c in reversed(self._tracer.changes(a)))
+            held = next(
+                (c for c in put if c.value is value and c.key == name and c.clock < at), None
+            )
             if held is None or held.maker is user:
                 break
             user, at, line, name = held.maker, held.clock, held.line, held.key
         return [Occurrence(value, at, user, line, name)] if user is not None else []
-
-    def _latest_held(
-        self, value: object, user: Activation, at: int, name: object
-    ) -> Occurrence | None:
-        for holder in user.args.values():
-            for change in reversed(self._tracer.changes(holder)):
-                if change.value is value and change.key == name and change.clock < at:
-                    return change
-        return None
 
     def _copied(self, value: object, maker: Activation) -> object:
         """Return the argument of ``maker``, or a part of it, with the very elements of ``value``.

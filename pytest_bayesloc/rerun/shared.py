@@ -429,7 +429,7 @@ def _tuples(text: str) -> Any:  # noqa: ANN401 - what ``random`` gave
 
 def _keep(value: Any, seen: dict[int, Callable[[], Any]], depth: int = 0) -> Callable[[], Any]:  # noqa: ANN401
     """Return a call that makes ``value`` what it is now, in place, and returns it."""
-    kind = type(value)
+    kind: Any = type(value)
     if kind in ATOMS or depth > MAX_STATE_DEPTH:
         return lambda: value
     if id(value) in seen:
@@ -445,16 +445,12 @@ def _keep(value: Any, seen: dict[int, Callable[[], Any]], depth: int = 0) -> Cal
         held = ((member, None) for member in value) if kind is set else value.items()
         pairs = [(key, inner(child)) for key, child in held]
         return lambda: _filled(value, {key: back() for key, back in pairs})
-    back = inner(value.__dict__) if _has_plain_dict(value) else lambda: None
-    return lambda: (back(), value)[1]
-
-
-def _has_plain_dict(value: object) -> bool:
-    """Whether ``value`` has attributes that can be read and set without code of the project."""
-    kind = type(value)
+    # Only attributes that can be read and set without code of the project.
     is_closed = issubclass(kind, (type, ModuleType, *_CALLED))
     is_plain = kind.__getattribute__ is object.__getattribute__ and not is_closed
-    return is_plain and type(getattr(value, "__dict__", None)) is dict
+    has_dict = is_plain and type(getattr(value, "__dict__", None)) is dict
+    back = inner(value.__dict__) if has_dict else lambda: None
+    return lambda: (back(), value)[1]
 
 
 def _filled(value: Any, content: Any) -> Any:  # noqa: ANN401 - a list, tuple, dict or set
