@@ -297,14 +297,10 @@ def _test_code(sources: Sources, node_id: str) -> Iterator[Unit]:
     used = [unit for unit in known if unit.location.qualname == qualname][:1]
     for unit in used:  # grows while it is read
         yield unit
-        rest = [other for other in known if other not in used]
-        used += [other for other in rest if _uses(unit, other)]
-
-
-def _uses(unit: Unit, other: Unit) -> bool:
-    """Say whether ``unit`` asks for a fixture or names a function ``other``, or is set up by it."""
-    around, _, name = other.location.qualname.rpartition(".")
-    asked = {argument.arg for argument in nodes_of(unit.node, ast.arg)}
-    is_set_up = name.lower().startswith("setup") and bool(around)
-    is_own = is_set_up and unit.location.qualname.rpartition(".")[0] == around
-    return name in asked or is_own or mentions(unit.node, name)
+        asked = {argument.arg for argument in nodes_of(unit.node, ast.arg)}
+        own = unit.location.qualname.rpartition(".")[0]
+        for other in [other for other in known if other not in used]:
+            around, _, name = other.location.qualname.rpartition(".")
+            sets_up = name.lower().startswith("setup") and bool(around) and around == own
+            if name in asked or sets_up or mentions(unit.node, name):
+                used.append(other)

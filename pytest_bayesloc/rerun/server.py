@@ -123,8 +123,11 @@ class RerunPlugin:
         order = {node_id: i for i, node_id in enumerate(self._tests)}
         wholes = tuple(name[:-1] for name in self._tests if name.endswith(WHOLE))
         own = [i for i in items if i.nodeid in order or i.nodeid.startswith(wholes)]
-        if self._once is None or self._once["fence"]["holds"]:
-            own = [item for item in own if not self._is_marked(item)]
+        if self._once is None:  # they are told: none of them is run under patches
+            for item in filter(_is_kept_back, own):
+                self._link.send({"did": [AWAY, f"is marked {NEVER_RERUN}"], "by": item.nodeid})
+        elif self._once["fence"]["holds"]:
+            own = [item for item in own if not _is_kept_back(item)]
         chosen = sorted(own, key=lambda i: order.get(i.nodeid, len(order)))
         if self._once is None:
             known = {*order, *(item.nodeid for item in chosen)}
@@ -134,14 +137,6 @@ class RerunPlugin:
         left = set(items)
         items[:] = [item for item in chosen if item in left]
         return result
-
-    def _is_marked(self, item: pytest.Item) -> bool:
-        """Whether ``item`` is marked as not to be run under patches, and out of its reach."""
-        is_marked = _is_kept_back(item)
-        if is_marked and self._once is None:
-            self._link.send({"did": [AWAY, f"is marked {NEVER_RERUN}"], "by": item.nodeid})
-            return False
-        return is_marked
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> NoReturn:
