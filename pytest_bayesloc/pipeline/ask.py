@@ -53,7 +53,12 @@ def answer(config: pytest.Config, settings: Settings) -> int:
 
 def _about_memory(config: pytest.Config, settings: Settings) -> Iterator[str]:
     if settings.advice_last:
-        yield from _advice_of_last(config.rootpath)
+        from pytest_bayesloc.pipeline.run_files import read_last
+        from pytest_bayesloc.report.memory import advice_lines
+
+        run = read_last(config.rootpath)
+        yield f"advice of the run of {run.made_at}"
+        yield from (line.text for line in advice_lines(run.document.memory, in_full=True))
     for verb, argument in settings.memory_actions:
         if verb in CORRECTIONS:
             with _ledger(config, settings, write=True) as ledger:
@@ -64,28 +69,14 @@ def _about_memory(config: pytest.Config, settings: Settings) -> Iterator[str]:
         elif verb == "export":
             yield _exported(config, settings, config.invocation_params.dir / argument)
         else:
-            yield from _counted(config, settings, as_json=verb == "stats-json")
+            from pytest_bayesloc.memory.statistics import statistics_of, stats_json, stats_lines
 
-
-def _counted(config: pytest.Config, settings: Settings, *, as_json: bool) -> Iterator[str]:
-    from pytest_bayesloc.memory.statistics import statistics_of, stats_json, stats_lines
-
-    with _ledger(config, settings, write=False) as ledger:
-        rows = [] if ledger is None else statistics_of(ledger)
-    if as_json:
-        yield json.dumps(stats_json(rows), indent=2)
-    else:
-        yield from stats_lines(rows)
-
-
-def _advice_of_last(rootdir: Path) -> Iterator[str]:
-    """Yield the advice of the last failed run."""
-    from pytest_bayesloc.pipeline.run_files import read_last
-    from pytest_bayesloc.report.memory import advice_lines
-
-    run = read_last(rootdir)
-    yield f"advice of the run of {run.made_at}"
-    yield from (line.text for line in advice_lines(run.document.memory, in_full=True))
+            with _ledger(config, settings, write=False) as ledger:
+                rows = [] if ledger is None else statistics_of(ledger)
+            if verb == "stats-json":
+                yield json.dumps(stats_json(rows), indent=2)
+            else:
+                yield from stats_lines(rows)
 
 
 def _exported(config: pytest.Config, settings: Settings, path: Path) -> str:

@@ -85,7 +85,12 @@ class CommitSearch:
         found = self._history.changes_of(good, bad)
         if not found.every:
             files = changed_names(rootdir, good.id, bad.id if bad is not None else "")
-            words = f"{words} {_without_code(files)}"
+            what = (
+                f"No Python code changed that is still there: {listed(files)}."
+                if files
+                else "Git sees no change: a file that is ignored, or not added, may be the cause."
+            )
+            words = f"{words} {what}"
         self._context.note(f"{words} (bisect)")
         return found
 
@@ -177,10 +182,14 @@ class CommitSearch:
 
     def _import_roots(self) -> list[str]:
         """Return the folders that the project's modules are imported from."""
-        roots = dict.fromkeys(
-            path.parent for path in self._context.recorder.files_in_use().values()
-        )
-        return list(dict.fromkeys(str(_above_packages(folder)) for folder in roots))
+        files = self._context.recorder.files_in_use().values()
+        roots: dict[str, None] = {}
+        for folder in dict.fromkeys(path.parent for path in files):
+            root = folder
+            while (root / "__init__.py").is_file():
+                root = root.parent
+            roots[str(root)] = None
+        return list(roots)
 
     def _known(self, tests: Sequence[str]) -> dict[str, Mapping[str, str]]:
         """Return what earlier runs found, of commits on which all of ``tests`` were tried."""
@@ -235,12 +244,6 @@ def _with_files(arguments: Sequence[str]) -> tuple[str, ...]:
     return (*arguments[:at], *arguments[at + 2 :])
 
 
-def _above_packages(folder: Path) -> Path:
-    while (folder / "__init__.py").is_file():
-        folder = folder.parent
-    return folder
-
-
 # -- words
 
 
@@ -254,29 +257,22 @@ def words_of(commits: Sequence[Commit], search: Bisection, tests: Sequence[str])
         steps += f", {len(search.silent)} of them could not run the tests"
     if search.passing is None:
         return f"No commit was found on which {named} passed ({steps})."
-    return f"{_culprit(commits, search.failing, search.passing, named)} ({steps})."
+    young, old = search.failing, search.passing
+    passed = f"passed at {commits[old].name}"
+    first = _named(commits[young]) if young >= 0 else "what is not committed"
+    if old - young > 1:
+        last = _named(commits[old - 1])
+        said = f"{named} {passed}, and broke between {last} and {first}: what changed is ranked"
+    elif young < 0:
+        said = f"What is not committed broke {named}, which {passed}, the last commit"
+    else:
+        said = f"{first} broke {named}, which {passed}: its changes are ranked"
+    return f"{said} ({steps})."
 
 
 CUT = "The time for that was up: run again to go on, or raise --bayesloc-budget."
 CUT_FOR_GOOD = "The time for that was up, and nothing is kept: raise --bayesloc-budget."
 SHALLOW = "The clone is shallow: `git fetch --unshallow` gets older commits."
-
-
-def _culprit(commits: Sequence[Commit], young: int, old: int, named: str) -> str:
-    passed = f"passed at {commits[old].name}"
-    first = _named(commits[young]) if young >= 0 else "what is not committed"
-    if old - young > 1:
-        last = _named(commits[old - 1])
-        return f"{named} {passed}, and broke between {last} and {first}: what changed is ranked"
-    if young < 0:
-        return f"What is not committed broke {named}, which {passed}, the last commit"
-    return f"{first} broke {named}, which {passed}: its changes are ranked"
-
-
-def _without_code(files: Sequence[str]) -> str:
-    if not files:
-        return "Git sees no change: a file that is ignored, or not added, may be the cause."
-    return f"No Python code changed that is still there: {listed(files)}."
 
 
 def _named(commit: Commit) -> str:

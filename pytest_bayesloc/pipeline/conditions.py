@@ -105,7 +105,12 @@ def _clocks(context: Context, case: Case, units: Sequence[Unit]) -> list[Reader]
     tests = case.failures[0].test_locations
     found: list[tuple[str, int, set[str]]] = []
     files = dict.fromkeys(where.file for where in (*case.spectrum.executed, *tests))
-    files |= dict.fromkeys(_imported(context))  # helpers of tests, too, unless workers ran them
+    # What this process has imported: helpers of tests, too, unless workers ran them.
+    modules = [m for m in list(sys.modules.values()) if type(m) is ModuleType]  # tests put others
+    known = context.sources.files
+    for path in [vars(module).get("__file__") for module in modules]:
+        if type(path) is str and known.kind(path) is not FileKind.FOREIGN:
+            files[known.relative(path)] = None
     for file in islice(files, MAX_FILES):
         if not READS_CLOCK.search(context.sources.read(file) or ""):
             continue
@@ -116,16 +121,6 @@ def _clocks(context: Context, case: Case, units: Sequence[Unit]) -> list[Reader]
     mentioned = {unit.location.qualname for unit in units}
     mentioned |= names_in(*nodes) | attributes_in(*nodes)
     return [(file, line, 1, MODULE) for file, line, names in found if names & mentioned]
-
-
-def _imported(context: Context) -> Iterator[str]:
-    """Yield the files of the project that this process has imported."""
-    files = context.sources.files
-    modules = [m for m in list(sys.modules.values()) if type(m) is ModuleType]  # tests put others
-    paths = [vars(module).get("__file__") for module in modules]
-    for path in paths:
-        if type(path) is str and files.kind(path) is not FileKind.FOREIGN:
-            yield files.relative(path)
 
 
 def _search(

@@ -22,7 +22,7 @@ from pytest_bayesloc.rerun.transports.local import local_transport
 from pytest_bayesloc.rerun.watched import WATCHED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Runner
@@ -145,10 +145,13 @@ def _open(context: Context, transports: list[Transport]) -> None:
             context.note(NO_FORK)
         transports.append(local_transport(command, context.effects))
         return
-    failed = []
+    failed, numbered = [], list[tuple[str, int]]()
+    for spec, number in Counter(context.settings.executors).items():
+        is_one = spec.startswith((DASK, DOCKER))  # of the others, each has one server
+        numbered += [(spec, number)] if is_one else [(spec, 1)] * number
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for spec, number in _numbered(context.settings.executors):
+        for spec, number in numbered:
             try:
                 transports.append(_transport(context, spec, number, command))
             except ExecutionError as missing:  # noqa: PERF203 - a few, and each may be there
@@ -157,15 +160,6 @@ def _open(context: Context, transports: list[Transport]) -> None:
         raise failed[0]
     for error in failed:
         context.note(str(error))
-
-
-def _numbered(executors: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Yield each specification with its number of servers; gateways have one each."""
-    for spec, number in Counter(executors).items():
-        if spec.startswith((DASK, DOCKER)):
-            yield spec, number
-        else:
-            yield from [(spec, 1)] * number
 
 
 def _transport(context: Context, spec: str, number: int, command: Command) -> Transport:

@@ -112,8 +112,7 @@ def _inspect_each(
     progress = Progress(context.config, monotonic, left_s)
     try:
         with _left_to_fixes(context, _pool(context, cases)) as pool:
-            strategies = _strategies(context, _older_code(context, history, progress), more)
-            loop = _loop(context, pool, strategies, progress, left_s)
+            loop = _loop(context, history, pool, more, progress, left_s)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
                 _inspect_case(context, case, loop, pool, 1 / n_left)
     except BayeslocError as error:
@@ -194,18 +193,33 @@ def _pool(context: Context, cases: Sequence[Case]) -> Pool:
 
 def _loop(
     context: Context,
+    history: GitHistory,
     pool: Pool,
-    strategies: Sequence[InspectionStrategy],
+    more: Sequence[InspectionStrategy],
     progress: Progress,
     left_s: float,
 ) -> InspectionLoop:
+    strategies: list[InspectionStrategy] = [
+        _older_code(context, history, progress),
+        FollowValues(context.sources.map),
+        Swallowed(context.sources.map),
+        Assertions(partial(_assertions, context)),
+        Mutants(partial(_mutants, context)),
+        Returns(partial(_replaceable, context)),
+        Constants(partial(_other_values, context)),
+        *more,
+    ]
     settings = context.settings
+    left_out = set(settings.without)
+    if KIND in left_out:  # nor anything else that makes code do what it never did
+        left_out |= {Returns.name, Constants.name}
+    chosen = [s for s in strategies if s.name not in left_out]
     limits = Limits(
         threshold=settings.threshold,
         budget_s=max(0.0, round(left_s, 1)),
         n_inspections=settings.n_inspections,
     )
-    return InspectionLoop(pool, strategies, limits, _work_clock(pool), progress.show)
+    return InspectionLoop(pool, chosen, limits, _work_clock(pool), progress.show)
 
 
 def _work_clock(pool: Pool) -> Clock:
@@ -248,25 +262,6 @@ def _older_code(context: Context, history: GitHistory, progress: Progress) -> Co
     return Counterfactual(history, CommitSearch(context, history, progress))
 
 
-def _strategies(
-    context: Context, older_code: Counterfactual, more: Sequence[InspectionStrategy]
-) -> list[InspectionStrategy]:
-    strategies: list[InspectionStrategy] = [
-        older_code,
-        FollowValues(context.sources.map),
-        Swallowed(context.sources.map),
-        Assertions(partial(_assertions, context)),
-        Mutants(partial(_mutants, context)),
-        Returns(partial(_replaceable, context)),
-        Constants(partial(_other_values, context)),
-        *more,
-    ]
-    left_out = set(context.settings.without)
-    if KIND in left_out:  # nor anything else that makes code do what it never did
-        left_out |= {Returns.name, Constants.name}
-    return [s for s in strategies if s.name not in left_out]
-
-
 def _mutants(
     context: Context, target: Location, suspiciousness: Mapping[int, float]
 ) -> Iterator[InspectionPatch]:
@@ -301,20 +296,14 @@ def _assertions(
     found = context.sources.unit(target)
     if found is None:
         return ()
-    patches = []
+    patches: list[InspectionPatch] = []
     # A heartbeat alone is evidence in the reference model only.
     if invariants or context.settings.model == "independent":
         patches.append(assertions.propose(*found, invariants))
-    return [*patches, *_proposed_by_others(context, target, found[0].text)]
-
-
-def _proposed_by_others(context: Context, target: Location, text: str) -> Sequence[InspectionPatch]:
-    """Return the patches of other plugins."""
-    patches: list[InspectionPatch] = []
 
     def propose() -> None:
         for proposed in context.config.hook.pytest_bayesloc_propose_patches(
-            config=context.config, location=target, source=text
+            config=context.config, location=target, source=found[0].text
         ):
             patches.extend(proposed)
 

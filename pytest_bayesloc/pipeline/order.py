@@ -43,8 +43,6 @@ from pytest_bayesloc.syntax.nodes import last_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pytest
-
     from pytest_bayesloc.domain.inspection import Reader, Rerun
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
@@ -204,8 +202,13 @@ def _left_out(context: Context, node_id: str) -> list[str]:
     earlier = context.recorder.recorded.earlier_tests(node_id)
     ran = {n.partition("[")[0] for n in (*earlier, node_id)}  # files tell no parameters
     n_ran = Counter((file_of_test(n), n.rpartition("::")[2]) for n in ran)
-    files = sorted(file for file in python_files(context.sources) if _is_test_file(file))
-    deselected = tuple(context.config.getoption("deselect") or ())
+    files = sorted(
+        file
+        for file in python_files(context.sources)
+        if PurePosixPath(file).name.startswith("test_") or file.endswith("_test.py")
+    )
+    config = context.config
+    deselected = tuple(config.getoption("deselect") or ())
     own, plain = file_of_test(node_id), node_id.partition("[")[0]
     left_out = list[str]()
     for file in files[: files.index(own) + 1] if own in files else files:
@@ -213,25 +216,15 @@ def _left_out(context: Context, node_id: str) -> list[str]:
         n_written = Counter(_TEST.findall(text))
         if all(n_ran[file, name] >= n for name, n in n_written.items()):
             continue  # to read its tests takes a hundred times as long
-        if file != own and (_is_ignored(context, file) or _SKIPPED.search(text)):
+        if file != own and (
+            config.hook.pytest_ignore_collect(collection_path=context.rootdir / file, config=config)
+            or _SKIPPED.search(text)
+        ):
             continue
         known = _tests_of(context, file)
         before = known[: known.index(plain)] if plain in known else known
         left_out += [n for n in before if n not in ran and not n.startswith(deselected)]
     return left_out if len(left_out) <= MAX_OTHERS else []
-
-
-def _is_ignored(context: Context, file: str) -> bool:
-    """Return whether pytest is told to collect no tests of ``file``."""
-    config = context.config
-    return bool(
-        config.hook.pytest_ignore_collect(collection_path=context.rootdir / file, config=config)
-    )
-
-
-def _is_test_file(file: str) -> bool:
-    name = PurePosixPath(file).name
-    return name.startswith("test_") or name.endswith("_test.py")
 
 
 def _tests_of(context: Context, file: str) -> list[str]:
@@ -249,18 +242,14 @@ def _tests_of(context: Context, file: str) -> list[str]:
             bases = outer.bases if isinstance(outer, ast.ClassDef) else []
             is_case = any("TestCase" in ast.unparse(base) for base in bases)
             is_inherited = len(parts) > 1 and not is_case and not parts[-2].startswith("Test")
-            if is_inherited or _is_fixture(unit.node):
+            decorators = getattr(unit.node, "decorator_list", ())
+            makers = (d.func if isinstance(d, ast.Call) else d for d in decorators)
+            if is_inherited or any(last_name(maker) == "fixture" for maker in makers):
                 continue
             line = outer.lineno if isinstance(outer, ast.ClassDef) else unit.location.start_line
             name = parts[-1] if is_case else f"{unit.location.start_line:09}"
             found.append((line, name, "::".join((file, *parts))))
     return [node_id for *_, node_id in sorted(found)]
-
-
-def _is_fixture(function: ast.AST) -> bool:
-    decorators = getattr(function, "decorator_list", ())
-    makers = (d.func if isinstance(d, ast.Call) else d for d in decorators)
-    return any(last_name(maker) == "fixture" for maker in makers)
 
 
 def _explained(
@@ -361,11 +350,9 @@ def _command(context: Context, tests: Sequence[str]) -> str:
     config = context.config
     options = ["-n0"] if getattr(config.option, "numprocesses", None) else []
     options += ["-p", "no:randomly"] if config.pluginmanager.hasplugin("randomly") else []
-    return shlex.join(["pytest", *options, *(_from_here(config, test) for test in tests)])
-
-
-def _from_here(config: pytest.Config, node_id: str) -> str:
-    """Return ``node_id`` with its file relative to the folder that the run was started in."""
-    file, separator, name = node_id.partition("::")
-    path = os.path.relpath(config.rootpath / file, config.invocation_params.dir)
-    return f"{path.replace(os.sep, '/')}{separator}{name}"
+    for test in tests:
+        file, separator, name = test.partition("::")
+        # Files are relative to the folder that the run was started in.
+        path = os.path.relpath(config.rootpath / file, config.invocation_params.dir)
+        options.append(f"{path.replace(os.sep, '/')}{separator}{name}")
+    return shlex.join(["pytest", *options])

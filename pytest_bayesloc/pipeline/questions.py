@@ -384,23 +384,21 @@ FUNCTIONS: Mapping[str, Callable[..., Answer]] = {
 
 def function_schemas() -> list[dict[str, Any]]:
     """Return what a model may call, as the API wants it: from signatures and docstrings."""
-    return [
-        {"type": "function", "function": {"name": name, **_schema(question)}}
-        for name, question in FUNCTIONS.items()
-    ]
-
-
-def _schema(question: Callable[..., Answer]) -> dict[str, Any]:
-    text, _, arguments = (inspect.getdoc(question) or "").partition("\n\nArgs:\n")
-    told = dict(line.strip().split(": ", 1) for line in arguments.splitlines() if ": " in line)
-    parameters = inspect.signature(question).parameters.items()
-    asked = {name: p for name, p in parameters if name not in {"self", "attempt"}}
-    return {
-        "description": " ".join(text.split()),
-        "parameters": {
-            "type": "object",
-            "properties": {n: {"type": "string", "description": told[n]} for n in asked},
-            "required": [n for n, p in asked.items() if p.default is p.empty],
-            "additionalProperties": False,
-        },
-    }
+    schemas = []
+    for name, question in FUNCTIONS.items():
+        text, _, arguments = (inspect.getdoc(question) or "").partition("\n\nArgs:\n")
+        told = dict(line.strip().split(": ", 1) for line in arguments.splitlines() if ": " in line)
+        parameters = inspect.signature(question).parameters.items()
+        asked = {n: p for n, p in parameters if n not in {"self", "attempt"}}
+        schema = {
+            "name": name,
+            "description": " ".join(text.split()),
+            "parameters": {
+                "type": "object",
+                "properties": {n: {"type": "string", "description": told[n]} for n in asked},
+                "required": [n for n, p in asked.items() if p.default is p.empty],
+                "additionalProperties": False,
+            },
+        }
+        schemas.append({"type": "function", "function": schema})
+    return schemas

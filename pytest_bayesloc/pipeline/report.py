@@ -174,7 +174,11 @@ def _written(context: Context, report: Report, document: ResultDocument) -> Path
     try:
         if kind in {*FILES, *PLACES}:
             before = _text(path) if path is not None and kind in PLACES else ""
-            asked = _prompt(context, document) if kind == "html" else ""
+            asked = ""
+            if kind == "html" and "prompt" not in context.settings.without:
+                privacy = local_privacy(context.rootdir, context.settings.llm_never_send)
+                reader = privacy.reader(context.sources.read)
+                asked = markdown.prompt(document, reader, privacy.clean)
             around = Checkout.around(context.rootdir, context.launch.environment)
             text = render(kind, document, context.read, around, prompt=asked, before=before)
         else:
@@ -208,14 +212,6 @@ def _place(context: Context, kind: str) -> Path:
     if kind == "junit":  # pytest takes variables and the home folder in its own option
         return Path(os.path.expandvars(named)).expanduser()
     return Path(named)
-
-
-def _prompt(context: Context, document: ResultDocument) -> str:
-    """Return the prompt that the page offers; empty if the user wants none."""
-    if "prompt" in context.settings.without:
-        return ""
-    privacy = local_privacy(context.rootdir, context.settings.llm_never_send)
-    return markdown.prompt(document, privacy.reader(context.sources.read), privacy.clean)
 
 
 def _put(context: Context, text: str, kind: str, path: Path | None) -> Path:
@@ -311,8 +307,11 @@ def render(
     Raises:
         ValueError: If the text can't be added to what stands there.
     """
+    if kind == "html":
+        from pytest_bayesloc.report import html  # Jinja is slow to import
+
+        return html.render(document, read_source, prompt)
     texts: Mapping[str, Callable[[], str]] = {
-        "html": lambda: _html(document, read_source, prompt),
         "json": lambda: dumps(document),
         "sarif": lambda: dumps(to_sarif(document, checkout, _version())),
         "gitlab": lambda: dumps(to_gitlab(document, checkout)),
@@ -320,20 +319,12 @@ def render(
         "github": lambda: markdown.summary(document, read_source, before),
         "junit": lambda: with_properties(before, document),
     }
-    return texts[kind]() if kind in texts else _graph(kind, document)
-
-
-def _html(document: ResultDocument, read_source: ReadSource, prompt: str) -> str:
-    from pytest_bayesloc.report import html  # Jinja is slow to import
-
-    return html.render(document, read_source, prompt)
-
-
-def _graph(kind: str, document: ResultDocument) -> str:
+    if kind in texts:
+        return texts[kind]()
     from pytest_bayesloc.report import graphs  # so is networkx
 
-    texts = {"graphml": graphs.to_graphml, "dot": graphs.to_dot, "node-link": graphs.to_node_link}
-    return texts[kind](document)
+    to_text = {"graphml": graphs.to_graphml, "dot": graphs.to_dot, "node-link": graphs.to_node_link}
+    return to_text[kind](document)
 
 
 def _version() -> str:

@@ -31,7 +31,7 @@ from pytest_bayesloc.spectrum.shards import MAX_CHARACTERS, SCHEMA, dump, load, 
 from pytest_bayesloc.spectrum.validity import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.ranking.case import Case
@@ -125,6 +125,14 @@ def run_of(
 ) -> LastRun:
     """Return this run as questions are answered from it."""
     command = command_for(context.config, context.launch.path, {})
+    passing: dict[str, list[str]] = {}
+    for case in cases:
+        spectrum = case.spectrum
+        for where in islice(case.belief.probabilities, N_PLACES):
+            executed = spectrum.executed.get(where, 0) & spectrum.passing
+            tests = [spectrum.tests[i] for i in islice(bits(executed), N_PASSING)]
+            if tests:
+                passing.setdefault(storable(name_of(where)), tests)
     return LastRun(
         schema="bayesloc-last/1",
         made_at=made_at,
@@ -135,7 +143,7 @@ def run_of(
         arguments=list(command.arguments),
         cwd=str(command.cwd),
         options=dict(command.options),
-        passing=_passing(cases),
+        passing=passing,
     )
 
 
@@ -175,19 +183,6 @@ def _read(path: Path) -> LastRun:
     return msgspec.json.decode(path.read_bytes(), type=LastRun)
 
 
-def _passing(cases: Sequence[Case]) -> dict[str, list[str]]:
-    """Return passing tests by the functions that they execute, those of suspects alone."""
-    found: dict[str, list[str]] = {}
-    for case in cases:
-        spectrum = case.spectrum
-        for where in islice(case.belief.probabilities, N_PLACES):
-            executed = spectrum.executed.get(where, 0) & spectrum.passing
-            tests = [spectrum.tests[i] for i in islice(bits(executed), N_PASSING)]
-            if tests:
-                found.setdefault(storable(name_of(where)), tests)
-    return found
-
-
 # -- records: merged into one run, where several machines ran the tests
 
 
@@ -213,7 +208,14 @@ class RecordMerger:
         recorded = self._recorder.recorded
         recorded.verdicts.clear()
         records = dict(filter(None, map(self._read, record_files(self._paths, self._note))))
-        refuse_other_code({**records, Path("this checkout"): self._state_here(records.values())})
+        # Inspections would be about the same files as they are here.
+        files = dict.fromkeys(file for record in records.values() for file in record["digests"])
+        here = {file: digest_of(Path(self._recorder.files.absolute(file))) for file in files}
+        state: CodeState = {
+            "revision": "",
+            "digests": {file: digest for file, digest in here.items() if digest},
+        }
+        refuse_other_code({**records, Path("this checkout"): state})
         for record in records.values():
             load(recorded, record, self._recorder.files)
         order = {item.nodeid: number for number, item in enumerate(session.items)}
@@ -221,15 +223,6 @@ class RecordMerger:
         recorded.verdicts = {node_id: recorded.verdicts[node_id] for node_id in known}
         session.testsfailed = sum(not passed for passed in recorded.verdicts.values())
         return True
-
-    def _state_here(self, records: Iterable[CodeState]) -> CodeState:
-        """The digests of the same files here, which inspections would be about."""
-        files = dict.fromkeys(file for record in records for file in record["digests"])
-        here = {file: digest_of(Path(self._recorder.files.absolute(file))) for file in files}
-        return {
-            "revision": "",
-            "digests": {file: digest for file, digest in here.items() if digest},
-        }
 
     def _read(self, path: Path) -> tuple[Path, Shard] | None:
         """Read a record; note if it can't be used."""

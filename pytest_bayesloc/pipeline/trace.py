@@ -19,7 +19,6 @@ from pytest_bayesloc.spectrum.validity import written_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.spectrum.run_record import RunRecord
@@ -148,7 +147,10 @@ def keep(context: Context, past: PastRuns) -> str:
         if recorder.cache.has_news(recorded):
             own_folder(context.rootdir)
             recorder.cache.keep(recorded, recorder.files_in_use())
-            _forget(context.rootdir / FOLDER)
+            # The oldest caches go: their interpreters and packages are no longer used.
+            caches = (context.rootdir / FOLDER).glob("spectra-*.sqlite")
+            for path in sorted(caches, key=written_ns)[:-N_CACHES]:
+                path.unlink(missing_ok=True)
     files = recorder.files_in_use() if recorded.verdicts and context.settings.remembers else {}
     if not files:
         return ""
@@ -159,10 +161,3 @@ def keep(context: Context, past: PastRuns) -> str:
     except StoreError as error:
         return str(error)
     return ""
-
-
-def _forget(folder: Path) -> None:
-    """Delete the oldest caches, whose interpreters and packages are no longer used."""
-    found = sorted(folder.glob("spectra-*.sqlite"), key=written_ns)
-    for path in found[:-N_CACHES]:
-        path.unlink(missing_ok=True)
