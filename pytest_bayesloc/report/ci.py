@@ -140,7 +140,10 @@ def suspects(document: ResultDocument, checkout: Checkout) -> Iterator[Suspect]:
         for order, row in enumerate(fault.ranking[:N_SUSPECTS], 1):
             if order > 1 and row.posterior < WORTH:
                 continue
-            key = _fingerprint(fault, row, checkout)
+            # The next run with this error has the same, whatever lines moved and values changed.
+            masked = fault.failures[0].masked.partition("\n")[0]
+            place = checkout.uri(row.file), row.qualname
+            key = text_digest("\0".join((*place, fault.error.type, masked)), 32)
             seen[key] = seen.get(key, 0) + 1
             yield Suspect(
                 number=number,
@@ -152,13 +155,6 @@ def suspects(document: ResultDocument, checkout: Checkout) -> Iterator[Suspect]:
                 key=key if seen[key] == 1 else f"{key}-{seen[key]}",
                 known=view.known,
             )
-
-
-def _fingerprint(fault: FaultEntry, row: RowEntry, checkout: Checkout) -> str:
-    """Return the same for the next run with this error, whatever lines moved and values changed."""
-    masked = fault.failures[0].masked.partition("\n")[0]
-    place = checkout.uri(row.file), row.qualname
-    return text_digest("\0".join((*place, fault.error.type, masked)), 32)
 
 
 def _has_git(folder: Path) -> bool:
@@ -333,14 +329,11 @@ def marks(document: ResultDocument, checkout: Checkout) -> list[str]:
         is_worth_it = suspect.order == 1 or suspect.posterior >= POSSIBLE
         if suspect.path is not None and where not in found and is_worth_it and left[level]:
             left[level] -= 1
-            found[where] = _command(level, suspect, suspect.path)
+            title = _value(f"{percent(suspect.posterior)} {name_of(suspect.row)}")
+            place = f"file={_value(suspect.path)},line={suspect.line},title={title}"
+            text = _text(clip(suspect.message, MAX_MESSAGE))
+            found[where] = f"::{level} {place}::{text}"
     return [*of_run, *found.values()]
-
-
-def _command(level: str, suspect: Suspect, path: str) -> str:
-    title = f"{percent(suspect.posterior)} {name_of(suspect.row)}"
-    where = f"file={_value(path)},line={suspect.line},title={_value(title)}"
-    return f"::{level} {where}::{_text(clip(suspect.message, MAX_MESSAGE))}"
 
 
 def _text(text: str) -> str:

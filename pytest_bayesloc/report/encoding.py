@@ -23,7 +23,6 @@ from pytest_bayesloc.domain.result import (
     BreakingChange,
     Fault,
     Ranked,
-    RankedLine,
     SpoiledTest,
 )
 from pytest_bayesloc.domain.texts import masked
@@ -216,11 +215,13 @@ def _changed(value: Any, change: Callable[..., str], limit: int = MAX_TEXT) -> A
 
 
 def _row(row: Ranked) -> doc.RowEntry:
+    by_heat = sorted(row.lines, key=lambda line: (-unit(line.suspiciousness), line.line))
+    hottest = sorted(by_heat[: doc.MAX_LINES], key=lambda line: line.line)
     return entry_of(
         doc.RowEntry,
         row,
         row.location,
-        lines=_hottest(row.lines),
+        lines=[entry_of(doc.LineEntry, line) for line in hottest],
         values=_values(row.values),
         evidence=[entry_of(doc.EvidenceEntry, evidence) for evidence in row.evidence],
         call_path=list(map(_location, row.call_path)),
@@ -234,18 +235,13 @@ def _values(values: Mapping[str, tuple[str, str]]) -> dict[str, doc.ValuesEntry]
     }
 
 
-def _hottest(lines: Sequence[RankedLine]) -> list[doc.LineEntry]:
-    """Return the most suspicious lines, ascending."""
-    by_heat = sorted(lines, key=lambda line: (-unit(line.suspiciousness), line.line))
-    return [
-        entry_of(doc.LineEntry, line)
-        for line in sorted(by_heat[: doc.MAX_LINES], key=lambda line: line.line)
-    ]
-
-
 def _fault(fault: Fault) -> doc.FaultEntry:
     reached = (*fault.reached, *((),) * len(fault.failures))
     near = fault.nearest_call
+    first = fault.failures[0]
+    frame = first.raise_frame
+    # A syntax error lies where it is, another error in the project's innermost frame.
+    file, line = first.syntax_error or ((frame.file, frame.line) if frame else (None, None))
     return entry_of(
         doc.FaultEntry,
         fault,
@@ -254,7 +250,7 @@ def _fault(fault: Fault) -> doc.FaultEntry:
             _failure(failure, rows)
             for failure, rows in zip(fault.failures[: doc.MAX_FAILURES], reached, strict=False)
         ],
-        error=_error(fault),
+        error=entry_of(doc.ErrorEntry, fault, first, type=first.exc_type, file=file, line=line),
         n_candidates=max(fault.n_candidates, len(fault.ranking)),
         test_share=unit(fault.test_share),
         spoiled=[_spoiled(spoiled) for spoiled in fault.spoiled],
@@ -278,14 +274,6 @@ def _spoiled(spoiled: SpoiledTest) -> doc.SpoiledTestEntry:
         for name, writers in spoiled.state.items()
     ]
     return entry_of(doc.SpoiledTestEntry, spoiled, state=state)
-
-
-def _error(fault: Fault) -> doc.ErrorEntry:
-    """Return the first failure: a syntax error where it is, else the project's innermost frame."""
-    failure = fault.failures[0]
-    frame = failure.raise_frame
-    file, line = failure.syntax_error or ((frame.file, frame.line) if frame else (None, None))
-    return entry_of(doc.ErrorEntry, fault, failure, type=failure.exc_type, file=file, line=line)
 
 
 def _failure(failure: Failure, rows: Sequence[int]) -> doc.FailureEntry:

@@ -10,11 +10,10 @@ Reference:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import TypedDict
 
 from pytest_bayesloc.ranking import graph
-from pytest_bayesloc.report.document import LocationEntry, ResultDocument, RowEntry
+from pytest_bayesloc.report.document import ResultDocument
 from pytest_bayesloc.report.encoding import dumps
 from pytest_bayesloc.report.text import one_line, percent
 from pytest_bayesloc.report.words import heat, key_of, name_of, place_of, where_of
@@ -50,22 +49,18 @@ def call_graph(document: ResultDocument) -> graph.Graph[str]:
     rows = {key_of(row): row for row in document.ranking}
     for edge in edges:
         for place in (edge.caller, edge.callee):
-            called.add_node(place_of(place), **_attributes(place, rows.get(key_of(place))))
+            attributes = FunctionAttributes(
+                label=name_of(place),
+                file=one_line(place.file),
+                line=place.start_line,
+                end_line=place.end_line,
+                is_test=place.is_test,
+            )
+            if row := rows.get(key_of(place)):
+                attributes["rank"] = row.rank
+                attributes["probability"] = row.posterior
+            called.add_node(place_of(place), **attributes)
     return called
-
-
-def _attributes(place: LocationEntry, row: RowEntry | None) -> FunctionAttributes:
-    attributes = FunctionAttributes(
-        label=name_of(place),
-        file=one_line(place.file),
-        line=place.start_line,
-        end_line=place.end_line,
-        is_test=place.is_test,
-    )
-    if row is not None:
-        attributes["rank"] = row.rank
-        attributes["probability"] = row.posterior
-    return attributes
 
 
 def to_graphml(document: ResultDocument) -> str:
@@ -80,13 +75,8 @@ def to_node_link(document: ResultDocument) -> str:
 
 def to_dot(document: ResultDocument) -> str:
     """Return the call graph as Graphviz reads it, callers above what they call."""
-    return "\n".join(_dot_lines(document)) + "\n"
-
-
-def _dot_lines(document: ResultDocument) -> Iterator[str]:
     called = call_graph(document)
-    yield "digraph calls {"
-    yield '  node [shape=box, style=filled, fillcolor="white"];'
+    lines = ["digraph calls {", '  node [shape=box, style=filled, fillcolor="white"];']
     places = {
         place_of(place): place
         for edge in document.call_graph.edges
@@ -94,17 +84,15 @@ def _dot_lines(document: ResultDocument) -> Iterator[str]:
     }
     for node, told in called.nodes(data=True):
         belief = told.get("probability")
-        words = [
-            told["label"],
-            where_of(places[node]),
-            *([] if belief is None else [percent(belief)]),
-        ]
+        known = [] if belief is None else [percent(belief)]
+        words = [told["label"], where_of(places[node]), *known]
         label = "\\n".join(map(_escaped, words))
-        yield f'  "{_escaped(node)}" [label="{label}", fillcolor="{COLOURS[heat(belief or 0.0)]}"];'
+        colour = COLOURS[heat(belief or 0.0)]
+        lines.append(f'  "{_escaped(node)}" [label="{label}", fillcolor="{colour}"];')
     for caller, callee in called.edges:
         calls = called.edges[caller, callee]["calls"]
-        yield f'  "{_escaped(caller)}" -> "{_escaped(callee)}" [label="{calls}"];'
-    yield "}"
+        lines.append(f'  "{_escaped(caller)}" -> "{_escaped(callee)}" [label="{calls}"];')
+    return "\n".join([*lines, "}"]) + "\n"
 
 
 def _escaped(text: str) -> str:

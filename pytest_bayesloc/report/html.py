@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import keyword
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib import resources
@@ -51,17 +51,14 @@ _MARKED = Markup('<span class="{}">{}</span>')
 
 def coloured(lines: Sequence[str]) -> list[Markup]:
     """Return lines of Python as markup; tokens are elements with their kind as class."""
-    return Markup("").join(_pieces("\n".join(lines))).split("\n")
-
-
-def _pieces(text: str) -> Iterator[Markup]:
-    at = 0
+    text, at = "\n".join(lines), 0
+    pieces: list[Markup] = []
     for match in _TOKEN.finditer(text):
-        yield escape(visible(text[at : match.start()]))
+        pieces.append(escape(visible(text[at : match.start()])))
         parts = (_MARKED.format(match.lastgroup, visible(part)) for part in match[0].split("\n"))
-        yield Markup("\n").join(parts)
+        pieces.append(Markup("\n").join(parts))
         at = match.end()
-    yield escape(visible(text[at:]))
+    return Markup("").join([*pieces, escape(visible(text[at:]))]).split("\n")
 
 
 def with_code(text: str) -> Markup:
@@ -86,6 +83,10 @@ def render(document: ResultDocument, read_source: ReadSource, prompt: str = "") 
     """
     faults = faults_of(document, read_source)
     style, script = _asset("static/report.css"), _asset("static/report.js")
+    policy = (  # nothing but the page's own style and script
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
     template = environment().get_template("report.html.j2")
     return template.render(
         document=document,
@@ -101,7 +102,7 @@ def render(document: ResultDocument, read_source: ReadSource, prompt: str = "") 
         pack=_packer(),
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
-        policy=_policy(style, script),
+        policy=policy,
     )
 
 
@@ -141,7 +142,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         loader=jinja2.FunctionLoader(lambda name: _asset(f"templates/{name}")),
-        finalize=_safe,
+        finalize=lambda value: visible(value) if type(value) is str else value,
     )
     # Templates put parts of the document into words by the functions of these modules, by name.
     for module in (text, words, memory):
@@ -151,22 +152,10 @@ def environment() -> jinja2.Environment:
     return made
 
 
-def _safe(value: object) -> object:
-    return visible(value) if type(value) is str else value
-
-
 def _asset(name: str) -> str:
     """Return a file shipped beside this module."""
     text = resources.files("pytest_bayesloc.report").joinpath(name).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n")  # the policy's hashes hold for Unix line ends only
-
-
-def _policy(style: str, script: str) -> str:
-    """Return the content security policy: nothing but the page's own style and script."""
-    return (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def _hash(text: str) -> str:

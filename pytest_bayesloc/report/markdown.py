@@ -20,7 +20,6 @@ from pytest_bayesloc.report.document import (
     ReadSource,
     ResultDocument,
     RowEntry,
-    SimilarEntry,
 )
 from pytest_bayesloc.report.text import (
     clip,
@@ -81,7 +80,8 @@ def render(document: ResultDocument, read_source: ReadSource, limit: int = MAX_B
     all_flaky = all_flaky_words(document)
     head = f"{MARK}\n### bayesloc: {counts}, {count(len(faults), 'fault')}"
     head += f"\n\n**{all_flaky[0].upper()}{all_flaky[1:]}.**" if all_flaky else ""
-    notes = _notes(document.partial)
+    told = [f"- {plain(one_line(note))}" for note in document.partial[:N_NOTES]]
+    notes = "\n".join(["What is missing from this answer:", "", *told]) if told else ""
     left = limit - size(f"{head}{notes}") - 200
     blocks = []
     for fault in faults[:MAX_FAULTS]:
@@ -131,13 +131,6 @@ def cell(markdown: str) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}..."
-
-
-def _notes(partial: Sequence[str]) -> str:
-    if not partial:
-        return ""
-    notes = [f"- {plain(one_line(note))}" for note in partial[:N_NOTES]]
-    return "\n".join(["What is missing from this answer:", "", *notes])
 
 
 def _fault(fault: FaultView) -> Iterator[str]:
@@ -295,7 +288,11 @@ def _told(fault: FaultView) -> Iterator[str]:
     for row in fault.rows[:N_SUSPECTS]:
         yield ""
         yield from _suspect(row, fault.read_source)
-    yield from _values(fault)
+    near = fault.nearest_call
+    if near is not None and fault.read_source(fault.rows[0].file) is not None:
+        bad, good = bare_name(near.failing_test), bare_name(near.passing_test)
+        yield from ("", f"### Values of {name_of(fault.rows[0])}: in {bad}, and in {good}", "")
+        yield from (f"- {path}: {bad}, and {good}" for path, good, bad in value_rows(near))
     yield from _tried(fault)
     yield from _remembered(fault.number, fault.document.memory)
 
@@ -314,15 +311,6 @@ def _suspect(row: RowEntry, read_source: ReadSource) -> Iterator[str]:
     source = [f"{n:5}  {line}" for n, line in enumerate(text[first - 1 : last], first)]
     if source:
         yield from ("", *fenced("\n".join(source), "python"))
-
-
-def _values(fault: FaultView) -> Iterator[str]:
-    near = fault.nearest_call
-    if near is None or fault.read_source(fault.rows[0].file) is None:
-        return
-    failing, passing = bare_name(near.failing_test), bare_name(near.passing_test)
-    yield from ("", f"### Values of {name_of(fault.rows[0])}: in {failing}, and in {passing}", "")
-    yield from (f"- {path}: {bad}, and {good}" for path, good, bad in value_rows(near))
 
 
 def _tried(fault: FaultView) -> Iterator[str]:
@@ -351,12 +339,11 @@ def _remembered(number: int, memory: MemoryEntry) -> Iterator[str]:
             *(("failed attempt", text) for text in advice.failed_strategies),
             *(("learned", text) for text in advice.constraints),
             *(("note", text) for text in advice.notes),
-            *(("like", f"bug {s.bug} ({s.why}){_fixed_by(s)}") for s in advice.similar[:3]),
+            *(
+                ("like", f"bug {s.bug} ({s.why}){f', fixed by {s.strategy}' if s.strategy else ''}")
+                for s in advice.similar[:3]
+            ),
         ]
         lines = dict.fromkeys(f"- {label}: {one_line(text)}" for label, text in known if text)
         if lines:
             yield from ("", "### What is remembered", "", *lines)
-
-
-def _fixed_by(similar: SimilarEntry) -> str:
-    return f", fixed by {similar.strategy}" if similar.strategy else ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pytest_bayesloc.domain.advice import Advice, Estimate, FlakyTest, Remembered, SimilarBug
-from pytest_bayesloc.domain.bug import BugRecord, DebugTrial
+from pytest_bayesloc.domain.bug import BugRecord
 from pytest_bayesloc.report import document as doc
 from pytest_bayesloc.report.encoding import entry_of
 from pytest_bayesloc.report.text import HEAD, WARNING, Line, clip, one_line, percent
@@ -81,17 +81,16 @@ def _record(record: BugRecord) -> doc.RecordEntry:
         tests=symptom.tests[: doc.MAX_TESTS],
         created_at=record.created_at.isoformat(),
         completed_at=record.completed_at.isoformat() if record.completed_at else None,
-        trials=[_trial(trial) for trial in record.trials[-doc.MAX_BUG_TRIALS :]],
-    )
-
-
-def _trial(trial: DebugTrial) -> doc.BugTrialEntry:
-    return entry_of(
-        doc.BugTrialEntry,
-        trial,
-        trial.edit,
-        made_at=trial.made_at.isoformat(),
-        diff=clip(trial.edit.diff, MAX_DIFF),
+        trials=[
+            entry_of(
+                doc.BugTrialEntry,
+                trial,
+                trial.edit,
+                made_at=trial.made_at.isoformat(),
+                diff=clip(trial.edit.diff, MAX_DIFF),
+            )
+            for trial in record.trials[-doc.MAX_BUG_TRIALS :]
+        ],
     )
 
 
@@ -158,11 +157,16 @@ def advice_lines(memory: doc.MemoryEntry, *, in_full: bool) -> list[Line]:
     for entry in advice:
         lines += _full(entry)
         lines += _flaky_lines(memory, entry.fault)
-        lines += _loop(loops.get(entry.fault))
+        if (loop := loops.get(entry.fault)) is not None:
+            head, *rest = loop.said
+            lines.append(Line(f"  {one_line(head)}", WARNING))
+            lines += [Line(f"    {one_line(text)}", WARNING) for text in rest]
     if advice:
         said = {text for entry in advice for text in entry.constraints}
         said |= {similar.insight for entry in advice for similar in entry.similar}
-        lines += _world(memory.world_model, said)
+        for kind, texts in memory.world_model.items():
+            new = (text for text in texts if text not in said)
+            lines += [Line(f"{kind.rstrip('s')}: {one_line(text)}") for text in new]
     return lines
 
 
@@ -216,13 +220,6 @@ def _flaky_lines(memory: doc.MemoryEntry, fault: int) -> Iterator[Line]:
             yield from (Line(f"    {label}: {one_line(text)}") for label, text in known if text)
 
 
-def _world(world: Mapping[str, Sequence[str]], said: Collection[str]) -> Iterator[Line]:
-    """Yield knowledge beyond single bugs that was not ``said`` of one."""
-    for kind, texts in world.items():
-        new = (text for text in texts if text not in said)
-        yield from (Line(f"{kind.rstrip('s')}: {one_line(text)}") for text in new)
-
-
 def _past(similar: doc.SimilarEntry) -> str:
     of = f" in another project, {one_line(similar.project)}" if similar.project else ""
     head = f"bug {similar.bug} ({similar.seen_at[:10]}{of})"
@@ -230,14 +227,6 @@ def _past(similar: doc.SimilarEntry) -> str:
         return f"{head}, fixed by {one_line(similar.strategy)}"
     failed = "; ".join(one_line(text) for text in similar.failed)
     return f"{head}, {similar.state}{f'; failed attempts: {failed}' if failed else ''}"
-
-
-def _loop(loop: doc.LoopEntry | None) -> Iterator[Line]:
-    if loop is not None:
-        head, *rest = loop.said
-        yield Line(f"  {one_line(head)}", WARNING)
-        for text in rest:
-            yield Line(f"    {one_line(text)}", WARNING)
 
 
 # -- the page

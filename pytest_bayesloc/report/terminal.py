@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock
 from pytest_bayesloc.domain.texts import count, listed
-from pytest_bayesloc.report.document import InspectionEntry, ReadSource, ResultDocument, RowEntry
+from pytest_bayesloc.report.document import ReadSource, ResultDocument, RowEntry
 from pytest_bayesloc.report.text import (
     HEAD,
     WARNING,
@@ -315,7 +315,10 @@ def _table(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
             yield from _why(row, width)
     yield from _values(fault, width)
     for step in fault.steps[: extent.steps]:
-        yield from _inspected(step, width)
+        moved = f"{percent(step.belief_before)} to {percent(step.belief_after)}"
+        head = f"inspected {place_of(step.target)} by {one_line(step.kind)}, {moved}"
+        first, *rest = wrap(f"{head}: {said_of(step)}", width - 2, N_WRAPPED)
+        yield from (Line(first), *(Line(f"  {text}") for text in rest))
     yield from (Line(f"  memory: {text}") for text in (*fault.remembered, *fault.loop[1:]))
     yield Line(f"stopped: {one_line(fault.entry.stop_reason)}")
 
@@ -353,14 +356,6 @@ def _values(fault: FaultView, width: int) -> Iterator[Line]:
     if near.n_more:
         differ = "differs" if near.n_more == 1 else "differ"
         yield Line(f"    {count(near.n_more, 'more part')} {differ}")
-
-
-def _inspected(step: InspectionEntry, width: int) -> Iterator[Line]:
-    moved = f"{percent(step.belief_before)} to {percent(step.belief_after)}"
-    head = f"inspected {place_of(step.target)} by {one_line(step.kind)}, {moved}"
-    first, *rest = wrap(f"{head}: {said_of(step)}", width - 2, N_WRAPPED)
-    yield Line(first)
-    yield from (Line(f"  {text}") for text in rest)
 
 
 def _ending(document: ResultDocument, extent: Extent, width: int) -> Iterator[Line]:

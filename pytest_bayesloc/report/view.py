@@ -400,25 +400,15 @@ def sources_of(faults: Sequence[FaultEntry], read_source: ReadSource) -> Iterato
     ordered = sorted(rows.values(), key=best.index)[: max(N_SOURCES, len(faults))]
     anchored: set[str] = set()
     for row in ordered:
-        yield row, _source_lines(row, read_source, anchored)
-
-
-def _source_lines(
-    row: RowEntry, read_source: ReadSource, anchored: set[str]
-) -> tuple[SourceLine, ...] | None:
-    """Return the lines of ``row``, ``MAX_SHOWN`` around the hottest; None if it can't be read.
-
-    To ``anchored``, the anchors that were given before, those given here are added.
-    """
-    first, last = row.start_line, row.end_line
-    if last - first >= MAX_SHOWN:
-        middle = _hottest(row.lines, first)
-        first = max(first, min(middle - MAX_SHOWN // 2, last - MAX_SHOWN + 1))
-        last = first + MAX_SHOWN - 1
-    executed = {line.line: line for line in row.lines}
-    lines: list[SourceLine] = []
-    for number, line in enumerate(_source_text(row, read_source)[first - 1 : last], first):
-        anchor = one_line(f"{row.file}:{number}")
-        lines.append((number, line, "" if anchor in anchored else anchor, executed.get(number)))
-        anchored.add(anchor)
-    return tuple(lines) or None
+        first, last = row.start_line, row.end_line
+        if last - first >= MAX_SHOWN:
+            middle = _hottest(row.lines, first)
+            first = max(first, min(middle - MAX_SHOWN // 2, last - MAX_SHOWN + 1))
+            last = first + MAX_SHOWN - 1
+        executed = {line.line: line for line in row.lines}
+        lines: list[SourceLine] = []
+        for number, line in enumerate(_source_text(row, read_source)[first - 1 : last], first):
+            anchor = one_line(f"{row.file}:{number}")
+            lines.append((number, line, "" if anchor in anchored else anchor, executed.get(number)))
+            anchored.add(anchor)
+        yield row, tuple(lines) or None
