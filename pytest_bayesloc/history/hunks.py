@@ -144,7 +144,8 @@ def _cuts(text: str, *, is_code: bool) -> dict[int, Key]:
     """Return the lines, from 0, with which an entry or a statement begins, and what it is."""
     lines = _lines(text)
     if not is_code:
-        return {n: _name_in(line) for n, line in enumerate(lines) if line.strip()}
+        named = ((n, line, _NAMED.match(line)) for n, line in enumerate(lines) if line.strip())
+        return {n: ("entry", name[1]) if name else ("line", line) for n, line, name in named}
     tree = tree_of(text)
     if tree is None:
         return {}
@@ -153,11 +154,6 @@ def _cuts(text: str, *, is_code: bool) -> dict[int, Key]:
         if 0 < line <= len(lines) and not lines[line - 1].encode()[:column].strip():
             found.setdefault(line - 1, key)
     return found
-
-
-def _name_in(line: str) -> Key:
-    named = _NAMED.match(line)
-    return ("entry", named[1]) if named else ("line", line)
 
 
 def _elements(tree: ast.Module) -> Iterator[tuple[int, int, Key]]:

@@ -154,16 +154,9 @@ def _is_permuted(old: ast.AST, new: ast.AST) -> bool:
 
 
 def _kind(old: ast.AST | None, new: ast.AST | None) -> str:
-    if new is None:
-        return ""
-    if old is None:
-        return _missing(new)
-    return next(filter(None, (rule(old, new) for rule in _RULES)), "")
-
-
-def _missing(new: ast.AST) -> str:
-    """Return the kind of a statement that was missing."""
-    match new:
+    if old is not None and new is not None:
+        return next(filter(None, (rule(old, new) for rule in _RULES)), "")
+    match new:  # a statement that was missing, or None
         case ast.If(test=test) if _asks_for_none(test):
             return "missing check for None"
         case ast.If(body=body):

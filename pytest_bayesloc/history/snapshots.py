@@ -221,7 +221,17 @@ class SnapshotStore:
             with closing(self._begun(seen)) as db, db:
                 yield db
         except (sqlite3.Error, OSError, zlib.error, UnicodeError, TypeError) as error:
-            raise self._unusable(error, seen) from error
+            why = damage(error, self.path)
+            if why:  # deeper inside; the next run finds a new file
+                with suppress(OSError):
+                    raise StoreError(set_aside(self.path, why, seen), slug=SLUG) from error
+            if why := without_folder(self.path):
+                raise StoreError(why, slug="no-folder") from error
+            raise StoreError(
+                f"The memory of green runs in {self.path} can't be used ({error}): what changed "
+                "since the tests passed is not known. See that it can be written.",
+                slug="green-memory",
+            ) from error
 
     def _begun(self, seen: tuple[int, int]) -> sqlite3.Connection:
         """Begin a transaction, in a new file if the one that was ``seen`` is damaged."""
@@ -235,19 +245,6 @@ class SnapshotStore:
         if told:
             self._warn(f"{told} ({SLUG})")
         return _begun(self.path)
-
-    def _unusable(self, error: Exception, seen: tuple[int, int]) -> StoreError:
-        why = damage(error, self.path)
-        if why:  # deeper inside; the next run finds a new file
-            with suppress(OSError):
-                return StoreError(set_aside(self.path, why, seen), slug=SLUG)
-        if why := without_folder(self.path):
-            return StoreError(why, slug="no-folder")
-        return StoreError(
-            f"The memory of green runs in {self.path} can't be used ({error}): what changed "
-            "since the tests passed is not known. See that it can be written.",
-            slug="green-memory",
-        )
 
 
 def written_ns(path: Path) -> int:

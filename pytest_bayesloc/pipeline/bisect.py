@@ -173,9 +173,13 @@ class CommitSearch:
             environment["PYTHONPATH"] = os.pathsep.join(map(moved, entries))
         command = command_for(context.config, tuple(path), environment)
         cwd = Path(there(str(command.cwd)))
+        arguments = list(map(there, command.arguments))
+        at = arguments.index("-c") if "-c" in arguments else -1
+        if at >= 0 and not Path(arguments[at + 1]).is_file():
+            del arguments[at : at + 2]  # the commit does not have the ini file
         return replace(
             command,
-            arguments=_with_files([there(argument) for argument in command.arguments]),
+            arguments=tuple(arguments),
             rootdir=Path(there(str(command.rootdir))),
             cwd=cwd if cwd.is_dir() else Path(workspaces.there_folder),
         )
@@ -220,28 +224,15 @@ def ends_of(runs: Mapping[str, TestRun], errors: Mapping[str, str]) -> dict[str,
     """Return how tests, whose errors are those on the code of now, ended on an older commit."""
     # The tests behind one that hangs or ends the process were not run.
     is_whole = {Verdict.TIMEOUT, Verdict.CRASH}.isdisjoint(run.verdict for run in runs.values())
-    return {
-        node_id: FAIL
-        if run.verdict is Verdict.FAIL and not _is_missing(run, errors[node_id])
-        else PASS
-        if run.verdict is Verdict.PASS and is_whole
-        else SILENT
-        for node_id, run in runs.items()
-    }
-
-
-def _is_missing(run: TestRun, error: str) -> bool:
-    """Whether the test misses what came later, and did not fail for want of it as it does now."""
-    misses = run.error.startswith(MISSING) or NO_FIXTURE.search(run.output) is not None
-    return misses and run.error != error
-
-
-def _with_files(arguments: Sequence[str]) -> tuple[str, ...]:
-    """Leave out the ini file where the commit does not have it."""
-    at = arguments.index("-c") if "-c" in arguments else -1
-    if at < 0 or Path(arguments[at + 1]).is_file():
-        return tuple(arguments)
-    return (*arguments[:at], *arguments[at + 2 :])
+    ends: dict[str, str] = {}
+    for node_id, run in runs.items():
+        if run.verdict is Verdict.FAIL:
+            misses = run.error.startswith(MISSING) or NO_FIXTURE.search(run.output) is not None
+            # It misses what came later, unless it fails for want of the same now.
+            ends[node_id] = SILENT if misses and run.error != errors[node_id] else FAIL
+        else:
+            ends[node_id] = PASS if run.verdict is Verdict.PASS and is_whole else SILENT
+    return ends
 
 
 # -- words

@@ -204,7 +204,11 @@ class ResultQuestions(ABC):
 
         where, _ = self._location(place)
         recording, name = self._calls_in_failing(where), str(where)
-        called = graph.call_graph(_named_calls(recording))
+        # How often each function was called by another, or by a test itself.
+        counts = Counter({(str(a), str(b)): n for (a, b), n in recording.edges.items()})
+        for test, made in recording.calls.items():
+            counts.update((test, str(call.location)) for call in made if call.caller < 0)
+        called = graph.call_graph(counts)
         callers, callees = graph.callers(called, name), graph.callees(called, name)
         further = graph.below(called, name).difference({name}, dict(callees))
         ways = [graph.simple_paths(called, test, name, N_WAYS) for test in recording.calls]
@@ -391,14 +395,6 @@ def _cause_of(view: FaultView) -> dict[str, object]:
         "known_flaky": view.known,
     }
     return {name: text for name, text in said.items() if text}
-
-
-def _named_calls(recording: Recording) -> dict[tuple[str, str], int]:
-    """Return how often each function was called by another, or by a test itself, by their names."""
-    calls = Counter({(str(a), str(b)): n for (a, b), n in recording.edges.items()})
-    for test, made in recording.calls.items():
-        calls.update((test, str(call.location)) for call in made if call.caller < 0)
-    return calls
 
 
 def _name(row: RowEntry) -> str:

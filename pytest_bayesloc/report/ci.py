@@ -368,14 +368,6 @@ def with_properties(xml: str, document: ResultDocument) -> str:
     suite = root if root.tag == "testsuite" else root.find("testsuite")
     if suite is None:
         raise ValueError(f"what stands there has no <testsuite> but <{root.tag}>")
-    properties = _properties_of(suite)
-    for name, value in _values(document):
-        ET.SubElement(properties, "property", name=f"{PREFIX}{name}", value=value)
-    return f'<?xml version="1.0" encoding="utf-8"?>{ET.tostring(root, encoding="unicode")}'
-
-
-def _properties_of(suite: ET.Element) -> ET.Element:
-    """Return the element for them, without those of ours that are there."""
     properties = suite.find("properties")
     if properties is None:
         properties = ET.Element("properties")
@@ -383,7 +375,9 @@ def _properties_of(suite: ET.Element) -> ET.Element:
     for old in list(properties):
         if old.get("name", "").startswith(PREFIX):
             properties.remove(old)
-    return properties
+    for name, value in _values(document):
+        ET.SubElement(properties, "property", name=f"{PREFIX}{name}", value=value)
+    return f'<?xml version="1.0" encoding="utf-8"?>{ET.tostring(root, encoding="unicode")}'
 
 
 def _values(document: ResultDocument) -> Iterator[tuple[str, str]]:

@@ -79,29 +79,26 @@ class CoverageCollector:
         with suppress(Exception):  # before coverage.py 7.7 there is no such option
             # sys.monitoring, its default from 3.14 on, can't tell the tests apart, and warns.
             self._cov.set_option("run:core", "ctrace")
-        self._configure(self._cov, self._outer)
+        if self._outer is None:
+            self._cov.set_option("run:include", [f"{path}/*" for path in self._directories])
+            folders = (*NEVER, *self._omit)
+            omit = [f"{path}/**/{name}/*" for path in self._directories for name in folders]
+            self._cov.set_option("run:omit", omit)
+        else:
+            # What the outer one would measure must be seen, for it sees nothing meanwhile.
+            self._cov.set_option("run:branch", bool(self._outer.get_option("run:branch")))
+            self._cov.set_option("run:concurrency", self._outer.get_option("run:concurrency"))
+            outside = texts(self._outer.get_option("run:source"))
+            packages = texts(self._outer.get_option("run:source_pkgs"))
+            if outside or packages:
+                self._cov.set_option("run:source", [*outside, *self._directories])
+                self._cov.set_option("run:source_pkgs", packages)
         self._start(self._cov)
         return True
 
     def _start(self, cov: Coverage) -> None:
         cov.start()
         self._tracer = sys.gettrace()
-
-    def _configure(self, cov: Coverage, outer: Coverage | None) -> None:
-        if outer is None:
-            cov.set_option("run:include", [f"{path}/*" for path in self._directories])
-            folders = (*NEVER, *self._omit)
-            omit = [f"{path}/**/{name}/*" for path in self._directories for name in folders]
-            cov.set_option("run:omit", omit)
-            return
-        # What the outer one would measure must be seen, for it sees nothing meanwhile.
-        cov.set_option("run:branch", bool(outer.get_option("run:branch")))
-        cov.set_option("run:concurrency", outer.get_option("run:concurrency"))
-        outside = texts(outer.get_option("run:source"))
-        packages = texts(outer.get_option("run:source_pkgs"))
-        if outside or packages:
-            cov.set_option("run:source", [*outside, *self._directories])
-            cov.set_option("run:source_pkgs", packages)
 
     def switch(self, window: int | None) -> None:
         """Label what follows with ``window``."""
@@ -137,9 +134,10 @@ class CoverageCollector:
         cov.set_option("run:source", [])
         self._data = cov.get_data()
         if self._outer is not None:
-            wanted = [
-                name for name in self._data.measured_files() if _would_measure(self._outer, name)
-            ]
+            # The outer one is to have what it would measure; there is no public question for it.
+            judge = getattr(self._outer, "_inorout", None)
+            files = self._data.measured_files()
+            wanted = [f for f in files if judge is None or judge.should_trace(f).trace]
             target = self._outer.get_data()
             windows = sorted(self._data.measured_contexts()) if self._context_name else [None]
             for context in windows:
@@ -169,14 +167,6 @@ class CoverageCollector:
         recorded.add(numbers, rows.items())
         for window in self._spoilt:
             recorded.windows[window].is_spoilt = True
-
-
-def _would_measure(outer: Coverage, filename: str) -> bool:
-    """Whether ``outer`` measures ``filename``; coverage.py has no public question for it."""
-    judge = getattr(outer, "_inorout", None)
-    if judge is None:
-        return True
-    return bool(judge.should_trace(filename).trace)
 
 
 def texts(option: object) -> list[str]:

@@ -105,12 +105,18 @@ def _kind(error: BaseException, trace: TracebackType | None) -> str:
 
 def without_exception(node_id: str, phase: str, text: str) -> RawFailure:
     """A failure that has no exception: a strict xpass, or one that another plugin made up."""
+    message = text[:MESSAGE_LIMIT]
+    if len(text) > MESSAGE_LIMIT:
+        # It ends at a blank: half a secret is hard to tell as one.
+        words = re.match(r".*\s", message, re.DOTALL)
+        if words and words.end() > MESSAGE_LIMIT / 2:
+            message = words.group()
     return {
         "node_id": node_id,
         "phase": phase,
         "exc_type": "XPASS" if "XPASS" in text else "Failed",
         "error": "",
-        "message": _cut(text),
+        "message": message,
         "frames": [],
         "cause_frames": [],
         "syntax_error": None,
@@ -165,14 +171,6 @@ def _text(error: BaseException) -> str:
         return ""
 
 
-def _cut(text: str) -> str:
-    """Return the beginning of ``text`` up to a blank: half a secret is hard to tell as one."""
-    if len(text) <= MESSAGE_LIMIT:
-        return text
-    words = re.match(r".*\s", text[:MESSAGE_LIMIT], re.DOTALL)
-    return words.group() if words and words.end() > MESSAGE_LIMIT / 2 else text[:MESSAGE_LIMIT]
-
-
 def _frames(trace: TracebackType | None, files: SourceFilter) -> list[dict[str, Any]]:
     frames = []
     for frame, line in walk_tb(trace):
@@ -202,17 +200,9 @@ def _shown_frames(text: str, files: SourceFilter) -> list[dict[str, Any]]:
     None are found unless it is whole, down to its exception, and leads through the code under test.
     Where a function begins is not known: its first line is that of the frame.
     """
-    places = _PLACE.findall(_last_traceback(text))
-    frames = [_frame(files, file, int(line), name, int(line)) for file, line, name in places]
-    is_of_code = any(frame["in_app"] and not frame["is_test"] for frame in frames)
-    return frames[-FRAME_LIMIT:] if is_of_code else []
-
-
-def _last_traceback(text: str) -> str:
-    """Return the last whole traceback in a text, which may quote it; empty if there is none."""
     before, *rest = text.replace("\\n", "\n").split(_BEGIN)
     found = ""
-    for after in rest:
+    for after in rest:  # a text may quote a traceback
         sign = before.rpartition("\n")[2]  # of a difference, before each of its lines
         lines = [line.removeprefix(sign) for line in after.split("\n")]
         indent = indent_of(lines[0])[2:]  # of a message
@@ -221,7 +211,10 @@ def _last_traceback(text: str) -> str:
         if len(inside) < len(lines) and _END.match(lines[len(inside)]):
             found = "\n".join(inside)
         before = after
-    return found
+    places = _PLACE.findall(found)
+    frames = [_frame(files, file, int(line), name, int(line)) for file, line, name in places]
+    is_of_code = any(frame["in_app"] and not frame["is_test"] for frame in frames)
+    return frames[-FRAME_LIMIT:] if is_of_code else []
 
 
 def _code_of(function: object) -> CodeType | None:

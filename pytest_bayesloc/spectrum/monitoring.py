@@ -49,10 +49,26 @@ class MonitoringCollector:
         self._slot = next((slot for slot in SLOTS if self._take(slot)), -1)
         if self._slot < 0:
             return False
-        events = self._api.events
-        self._api.register_callback(self._slot, events.PY_START, self._on_start())
-        self._api.register_callback(self._slot, events.LINE, self._on_line())
-        self._api.set_events(self._slot, events.PY_START)
+        api, slot, traced, codes = self._api, self._slot, self._traced, self._codes
+        begin_event, line_event, disable = api.events.PY_START, api.events.LINE, api.DISABLE
+        extend = self._fresh.extend
+
+        # It arms code at its first start ever, and is disabled for it then.
+        def on_start(code: CodeType, _offset: int) -> object:
+            if traced(code.co_filename):
+                codes[id(code)] = code
+                api.set_local_events(slot, code, line_event)
+            return disable
+
+        # Of all ways to note two values in one step, so that threads can't mix them up, the
+        # cheapest; kept tuples would also set off the garbage collector.
+        def on_line(*hit: object) -> object:
+            extend(hit)
+            return disable
+
+        api.register_callback(slot, begin_event, on_start)
+        api.register_callback(slot, line_event, on_line)
+        api.set_events(slot, begin_event)
         return True
 
     def _take(self, slot: int) -> bool:
@@ -61,30 +77,6 @@ class MonitoringCollector:
         except (AttributeError, ValueError):
             return False
         return True
-
-    def _on_start(self) -> Callable[[CodeType, int], object]:
-        """A callback that arms code at its first start ever, and is disabled for it then."""
-        api, slot, traced, codes = self._api, self._slot, self._traced, self._codes
-        line_event, disable = api.events.LINE, api.DISABLE
-
-        def on_start(code: CodeType, _offset: int) -> object:
-            if traced(code.co_filename):
-                codes[id(code)] = code
-                api.set_local_events(slot, code, line_event)
-            return disable
-
-        return on_start
-
-    def _on_line(self) -> Callable[..., object]:
-        extend, disable = self._fresh.extend, self._api.DISABLE
-
-        # Of all ways to note two values in one step, so that threads can't mix them up, the
-        # cheapest; kept tuples would also set off the garbage collector.
-        def on_line(*hit: object) -> object:
-            extend(hit)
-            return disable
-
-        return on_line
 
     def switch(self, window: int | None) -> None:
         """Close the window before, and open ``window`` with all lines armed."""

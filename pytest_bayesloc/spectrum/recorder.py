@@ -343,14 +343,8 @@ class TestWindows:
 
 def _imported_files() -> set[str]:
     """The files of all modules."""
-    # No plain attribute: a module may answer with code of its own.
-    own = [vars_of for m in tuple(sys.modules.values()) if (vars_of := _namespace(m))]
-    return {name for module in own if isinstance(name := module.get("__file__"), str)}
-
-
-def _namespace(module: object) -> dict[str, object]:
-    """The attributes of a module itself; none of what stands in for one."""
-    if not issubclass(type(module), ModuleType):
-        return {}
-    namespace: dict[str, object] = object.__getattribute__(module, "__dict__")
-    return namespace
+    # What stands in for a module is left out, and no attribute is asked for plainly: either may
+    # answer with code of its own.
+    modules = [m for m in tuple(sys.modules.values()) if issubclass(type(m), ModuleType)]
+    own = (object.__getattribute__(module, "__dict__") for module in modules)
+    return {name for attributes in own if isinstance(name := attributes.get("__file__"), str)}

@@ -154,23 +154,20 @@ class SourceFilter:
             return True
         if not any(fnmatch(name, pattern) for pattern in self._patterns):
             return False
-        return any(fnmatch(name, usual) for usual in TEST_NAMES) or self._holds_tests(path)
-
-    def _holds_tests(self, path: str) -> bool:
-        """Whether pytest would collect a test from the text of ``path``.
-
-        ``python_files = *.py __init__.py`` matches code under test as well.
-        """
+        if any(fnmatch(name, usual) for usual in TEST_NAMES):
+            return True
+        # ``python_files = *.py __init__.py`` matches code under test as well: the text decides, if
+        # pytest would collect a test from it.
         try:
             with _open(path, "rb") as stream:
                 text = stream.read()
         except Exception:  # noqa: BLE001 - see ``_real``
             return False
         return any(
-            _has_prefix(name.decode(), self._classes) or b"TestCase" in rest
+            _has_prefix(defined.decode(), self._classes) or b"TestCase" in rest
             if keyword == b"class"
-            else _has_prefix(name.decode(), self._functions)
-            for keyword, name, rest in _DEFINED.findall(text)
+            else _has_prefix(defined.decode(), self._functions)
+            for keyword, defined, rest in _DEFINED.findall(text)
         )
 
     def _is_foreign(self, path: str) -> bool:

@@ -11,6 +11,7 @@ import importlib.util
 import json
 import re
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,7 +127,9 @@ def coverage_source(rootdir: Path) -> CoverageSource:
     They are read without importing it, which costs 40 ms, from the first file that configures it.
     """
     for name in FILES:
-        text = _read_text(rootdir / name)
+        text = ""
+        with suppress(OSError):
+            text = (rootdir / name).read_text(encoding="utf-8", errors="replace")
         if any(mark in text for mark in _MARKS):
             try:
                 source, packages, omit = map(_plain, _values(name, text))
@@ -182,13 +185,6 @@ def _read_by_coverage(path: Path) -> CoverageSource:
         return [], []
     named = [*texts(cov.get_option("run:source")), *texts(cov.get_option("run:source_pkgs"))]
     return named, texts(cov.get_option("run:omit"))
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 KEY = "bayesloc"

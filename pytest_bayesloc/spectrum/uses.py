@@ -149,18 +149,15 @@ class ImportedFile:
                 around = (unit.node for unit in reversed(self.source.owner(value.lineno).enclosing))
                 return (next((node.name for node in around if isinstance(node, ast.ClassDef)), ""),)
             name = self._origins.get(name, name if name in self._kinship else "")
-        elif not self._is_dotted(value):
-            name = ""
+        else:
+            first = value
+            while isinstance(first, ast.Attribute):
+                first = first.value
+            # It may be ``package.module`` if it is a dotted name that begins with an import's.
+            begin = first.id if isinstance(first, ast.Name) else ""
+            name = name if begin in self._origins or begin in self._kinship else ""
         # What is imported may be a class, a module, or an object of whatever type.
         return (name,) if name in self._kinship else tuple({name, ""})
-
-    def _is_dotted(self, value: ast.expr) -> bool:
-        """Whether it may be ``package.module``: a dotted name that begins with an import's."""
-        while isinstance(value, ast.Attribute):
-            value = value.value
-        return isinstance(value, ast.Name) and (
-            value.id in self._origins or value.id in self._kinship
-        )
 
     def _definitions(self) -> Iterator[ImportedDefinition]:
         by_node = {id(unit.node): unit for unit in self.source.units}
@@ -300,32 +297,30 @@ class ImportUses:
 
     def _tests_using(self, definition: ImportedDefinition, file: ImportedFile) -> int:
         """The tests that use what ``definition`` defines."""
-        tests = file.inside[id(definition.unit)]
-        if definition.where.qualname != MODULE:  # its names are read as attributes of objects
-            return tests | self._using_member(definition, file)
-        for name in definition.names:
-            tests |= self._anywhere.get(f"{definition.owner}.{name}", 0)
-            tests |= self._in_file.get((file.source.file, name), 0)
-            tests |= self._anywhere.get(name, 0)
-        return tests
-
-    def _using_member(self, definition: ImportedDefinition, file: ImportedFile) -> int:
-        """The tests that read an attribute of its class, or of what they may have of the class."""
-        is_method = definition.unit is not None and definition.unit.is_function
-        known = unknown = 0
+        unit, here = definition.unit, file.source.file
+        tests = file.inside[id(unit)]
+        if definition.where.qualname == MODULE:
+            for name in definition.names:
+                tests |= self._anywhere.get(f"{definition.owner}.{name}", 0)
+                tests |= self._in_file.get((here, name), 0)
+                tests |= self._anywhere.get(name, 0)
+            return tests
+        # Those of a class are read as attributes: of the class, or of what may be of it.
+        is_method = unit is not None and unit.is_function
+        unknown = 0
         for name in definition.names:
             for owner in self._kinship.family(definition.owner):
-                known |= self._anywhere.get(f"{owner}.{name}", 0)
+                tests |= self._anywhere.get(f"{owner}.{name}", 0)
             # The body of the class itself reads it as a plain name.
-            unknown |= self._in_file.get((file.source.file, name), 0)
+            unknown |= self._in_file.get((here, name), 0)
             unknown |= 0 if is_method else self._anywhere.get(f".{name}", 0)
         if not unknown:
-            return known
+            return tests
         dealing = 0  # tests that run code of the class, or name it
         for name in self._kinship.heirs(definition.owner):
             dealing |= self._inside.get(name, 0) | self._anywhere.get(name, 0)
-            dealing |= self._in_file.get((file.source.file, name), 0)
-        return known | unknown & dealing
+            dealing |= self._in_file.get((here, name), 0)
+        return tests | unknown & dealing
 
     def of_lines(self) -> dict[Location, dict[int, int]]:
         """Return per body and line of a definition in code the tests that use what it defines.
