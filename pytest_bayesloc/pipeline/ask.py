@@ -198,7 +198,12 @@ def _trusted(config: pytest.Config, given: str) -> Iterator[str]:
             slug="not-trusted",
         )
     if path.is_file() and path.samefile(ini_of(config)):
-        yield _trusted_settings(config, path.resolve())
+        ini, asked = path.resolve(), project_asks(config)
+        for name, value in asked.items():
+            trust(setting_key(ini, name), text_digest(value), user_folder())
+        said = ", ".join(f"{name} = {redacted(value)}" for name, value in asked.items())
+        nothing = f"{ini.name} asks for nothing that needs trust"
+        yield f"{ini.name} is trusted to set {said}" if asked else nothing
         return
     paths = definitions_in(path) if path.is_dir() else [path]
     if not paths:
@@ -212,17 +217,6 @@ def _trusted(config: pytest.Config, given: str) -> Iterator[str]:
             trust(tool.path, tool.digest, user_folder())
         names = ", ".join(tool.files) or "no file beside it"
         yield f"{tool.name} is trusted as it is now ({tool.path and tool.path.name}, {names})"
-
-
-def _trusted_settings(config: pytest.Config, path: Path) -> str:
-    """Trust what an ini file asks for, and say what that is."""
-    asked = project_asks(config)
-    if not asked:
-        return f"{path.name} asks for nothing that needs trust"
-    for name, value in asked.items():
-        trust(setting_key(path, name), text_digest(value), user_folder())
-    said = ", ".join(f"{name} = {redacted(value)}" for name, value in asked.items())
-    return f"{path.name} is trusted to set {said}"
 
 
 def _undone(config: pytest.Config, settings: Settings) -> Iterator[str]:

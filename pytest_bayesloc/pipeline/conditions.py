@@ -52,7 +52,10 @@ def explain_condition(
     """
     if case.cause is not None or not is_local(context):
         return False
-    units = list(_executed(context, case))
+    # What the failing tests execute, the likeliest first, and the first test itself.
+    places = dict.fromkeys(where for where, _ in case.belief.top(N_READ))
+    places |= dict.fromkeys(where for f in case.failures[:1] for where in f.test_locations)
+    units = [unit[1] for where in places if (unit := context.sources.unit(where)) is not None]
     texts = [context.sources.own_text(unit.location) for unit in units]
     set_files = _set_files(units, texts)
     clocks = _clocks(context, case, units)
@@ -152,12 +155,3 @@ def _elsewhere(
 ) -> Iterator[Runner]:
     with closing(open_elsewhere(context, tests, variables, later_s)) as pool:
         yield pool.first
-
-
-def _executed(context: Context, case: Case) -> Iterator[Unit]:
-    """Yield what the failing tests execute, the likeliest first, and the first test itself."""
-    places = dict.fromkeys(where for where, _ in case.belief.top(N_READ))
-    places |= dict.fromkeys(where for f in case.failures[:1] for where in f.test_locations)
-    for where in places:
-        if (found := context.sources.unit(where)) is not None:
-            yield found[1]

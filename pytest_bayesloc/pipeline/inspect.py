@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -111,10 +111,15 @@ def _inspect_each(
     left_s = context.settings.budget_s - spent_s
     progress = Progress(context.config, monotonic, left_s)
     try:
-        with _left_to_fixes(context, _pool(context, cases)) as pool:
+        with ExitStack() as stack:
+            pool = _pool(context, cases)
+            stack.callback(pool.close)
             loop = _loop(context, history, pool, more, progress, left_s)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
                 _inspect_case(context, case, loop, pool, 1 / n_left)
+            if context.settings.searches_fixes:  # all went well: that goes on by the pool
+                stack.pop_all()
+                context.keep(pool)
     except BayeslocError as error:
         _stop_all(cases, "tests could not be run again")
         context.note(str(error))
@@ -126,17 +131,6 @@ def _inspect_each(
         context.warn(error)
     finally:
         progress.clear()
-
-
-@contextmanager
-def _left_to_fixes(context: Context, pool: Pool) -> Iterator[Pool]:
-    """Close ``pool`` in the end, unless all went well and a fix is searched: that goes on by it."""
-    with ExitStack() as stack:
-        stack.callback(pool.close)
-        yield pool
-        if context.settings.searches_fixes:
-            stack.pop_all()
-            context.keep(pool)
 
 
 def _inspect_case(

@@ -22,7 +22,7 @@ from pytest_bayesloc.pipeline.run_files import FILE, LastRun, read_last
 from pytest_bayesloc.ranking.evidence.invariants import seen_values
 from pytest_bayesloc.ranking.faults import nearest_call
 from pytest_bayesloc.report.text import clip, one_line, percent, ratio
-from pytest_bayesloc.report.view import LIKELY, FaultView, faults_of, hot_line
+from pytest_bayesloc.report.view import LIKELY, faults_of, hot_line
 from pytest_bayesloc.report.words import ARROW, way_of
 from pytest_bayesloc.spectrum.validity import written_ns
 
@@ -78,10 +78,17 @@ class ResultQuestions(ABC):
             fault = view.entry
             error = fault.error
             where = f"{error.file}:{error.line}" if error.file else ""
+            # The cause beside the functions, and flaky tests: told as far as any is known.
+            known: dict[str, object] = {
+                "likely_cause": view.cause.removeprefix(LIKELY),
+                "what_to_do": view.advice,
+                "reproduced_by": fault.cause.command if fault.cause else "",
+                "known_flaky": view.known,
+            }
             faults.append(
                 {
                     "fault": view.number,
-                    **_cause_of(view),
+                    **{name: text for name, text in known.items() if text},
                     "error": f"{error.type}: {error.message}",
                     "raised_at": where,
                     "failing_tests": fault.failing_tests[:N_ITEMS],
@@ -230,9 +237,14 @@ class ResultQuestions(ABC):
         store = SnapshotStore(self._rootdir / FOLDER / "green.sqlite", notes.append)
         for fault in self._last.document.faults[:N_ITEMS]:
             green = store.last_passed([fault.failing_tests])[0]
-            files = filter(self._may_show, sorted(green or ()))
-            diffs = (self._diff(file, (green or {})[file]) for file in files)
-            changed = [clip(diff, MAX_TEXT) for diff in diffs if diff]
+            changed = []
+            for file in filter(self._may_show, sorted(green or ())):
+                then = (green or {})[file]
+                now = self._text(file) if (self._rootdir / file).is_file() else ""
+                if now != then:
+                    sides = lines_of(then), lines_of(now)
+                    diff = "".join(difflib.unified_diff(*sides, f"a/{file}", f"b/{file}"))
+                    changed += [clip(diff, MAX_TEXT)] if diff else []
             said = {
                 "failing_tests": fault.failing_tests[:3],
                 "is_known": green is not None,
@@ -333,14 +345,6 @@ class ResultQuestions(ABC):
             f"{self._rootdir}."
         )
 
-    def _diff(self, file: str, then: str) -> str:
-        now = self._text(file) if (self._rootdir / file).is_file() else ""
-        if now == then:
-            return ""
-        return "".join(
-            difflib.unified_diff(lines_of(then), lines_of(now), f"a/{file}", f"b/{file}")
-        )
-
     def _rows(self) -> Iterator[tuple[int, RowEntry]]:
         for number, fault in enumerate(self._last.document.faults, 1):
             yield from ((number, row) for row in fault.ranking)
@@ -384,17 +388,6 @@ class ResultQuestions(ABC):
             to_builtins(answer), lambda text: clip(self._redaction.clean(text), MAX_TEXT)
         )
         return cleaned
-
-
-def _cause_of(view: FaultView) -> dict[str, object]:
-    """Return the cause beside the functions, and what is known of flaky tests, as far as any is."""
-    said: dict[str, object] = {
-        "likely_cause": view.cause.removeprefix(LIKELY),
-        "what_to_do": view.advice,
-        "reproduced_by": view.entry.cause.command if view.entry.cause else "",
-        "known_flaky": view.known,
-    }
-    return {name: text for name, text in said.items() if text}
 
 
 def _name(row: RowEntry) -> str:

@@ -89,7 +89,10 @@ class LastRun(msgspec.Struct, kw_only=True):
             environment=server_environment(os.environ),
             options={**carried(self.options), **NEUTRAL},
         )
-        if strange := strange_part(command) or self._test_outside():
+        groups = [fault.failing_tests for fault in self.document.faults]
+        paths = ((n, PurePath(file_of_test(n))) for n in chain(*groups, *self.passing.values()))
+        outside = (n for n, path in paths if path.is_absolute() or ".." in path.parts)
+        if strange := strange_part(command) or next(outside, ""):
             raise StoreError(
                 f"The last failed run is not run again: {clip(strange, MAX_SHOWN)!r} in "
                 f"{FOLDER}/{FILE} leads out of the project and of this Python. Run the failing "
@@ -97,15 +100,6 @@ class LastRun(msgspec.Struct, kw_only=True):
                 slug="last-run",
             )
         return command
-
-    def _test_outside(self) -> str:
-        """Return a test that lies outside of the project; empty if none does."""
-        groups = [fault.failing_tests for fault in self.document.faults]
-        for node_id in chain(*groups, *self.passing.values()):
-            path = PurePath(file_of_test(node_id))
-            if path.is_absolute() or ".." in path.parts:
-                return node_id
-        return ""
 
 
 def keep_last(context: Context, document: ResultDocument, cases: Sequence[Case]) -> None:

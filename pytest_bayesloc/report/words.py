@@ -193,10 +193,16 @@ def bare_name(node_id: str) -> str:
 
 def value_rows(nearest: NearestCallEntry) -> list[ValueRow]:
     """Return the arguments and results of a passing and of a failing call side by side."""
-    return [
-        (one_line(path), *_around(one_line(seen.passing), one_line(seen.failing)))
-        for path, seen in nearest.values.items()
-    ]
+    rows: list[ValueRow] = []
+    for path, seen in nearest.values.items():
+        both = one_line(seen.passing), one_line(seen.failing)
+        # Of long texts, what stands around the first difference is shown.
+        first, _ = common_ends(*both)
+        start = max(0, first - N_BEFORE) if max(map(len, both)) > MAX_VALUE else 0
+        texts = (f"{'...' if start else ''}{text[start:]}" for text in both)
+        passing, failing = (t if len(t) <= MAX_VALUE else f"{t[:MAX_VALUE]}..." for t in texts)
+        rows.append((one_line(path), passing or MISSING, failing or MISSING))
+    return rows
 
 
 def shown_values(nearest: NearestCallEntry) -> list[ValueRow]:
@@ -213,17 +219,6 @@ def contrast_of(nearest: NearestCallEntry) -> str:
     name, passing, failing = own[0]
     test = bare_name(nearest.passing_test)
     return f"{name} is `{failing}`, and `{passing}` in {test}, which passes"
-
-
-def _around(passing: str, failing: str) -> tuple[str, str]:
-    """Return two texts; of long ones what stands around the first difference."""
-    first, _ = common_ends(passing, failing)
-    start = max(0, first - N_BEFORE) if max(len(passing), len(failing)) > MAX_VALUE else 0
-    texts = (f"{'...' if start else ''}{text[start:]}" for text in (passing, failing))
-    passing, failing = (
-        text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}..." for text in texts
-    )
-    return passing or MISSING, failing or MISSING
 
 
 # -- failures
@@ -398,21 +393,17 @@ def fitting_changes(patch: str, width: int) -> list[DiffLine]:
     for i, run in enumerate(runs):
         near = [other for other in runs[max(0, i - 1) : i + 2] if len(other) == len(run)]
         others = next((other for other in near if other is not run), run)
-        beside += [_near_difference(*pair, width) for pair in zip(run, others, strict=True)]
+        for line, other in zip(run, others, strict=True):
+            sign, text = line[:2], line[2:]
+            n_same = common_ends(text, other[2:])[0]
+            if columns(line) > width and n_same > width // 2:
+                text = f"...{text[n_same - width // 3 :]}"
+            beside.append(fit(f"{sign}{text}", width))
     return [(kind, text) for (kind, _), text in zip(lines, beside, strict=True)]
 
 
 def _changed(patch: str) -> list[DiffLine]:
     return [(kind, text) for kind, text in diff_lines(patch) if kind in {"add", "del"}]
-
-
-def _near_difference(line: str, other: str, width: int) -> str:
-    """Return ``line``, of a wide one what stands around the first difference from ``other``."""
-    sign, text = line[:2], line[2:]
-    n_same = common_ends(text, other[2:])[0]
-    if columns(line) > width and n_same > width // 2:
-        text = f"...{text[n_same - width // 3 :]}"
-    return fit(f"{sign}{text}", width)
 
 
 def diff_lines(patch: str) -> Iterator[DiffLine]:

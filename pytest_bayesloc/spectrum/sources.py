@@ -242,26 +242,21 @@ class Sources:
     def read(self, file: str) -> str | None:
         """The text of ``file`` in the encoding that it declares, or None."""
         if file not in self._texts:
-            self._texts[file] = self._read(file)
+            import tokenize
+
+            path, text = Path(self.files.absolute(file)), None
+            try:
+                with tokenize.open(path) as stream:
+                    text = stream.read()
+            except (OSError, SyntaxError, UnicodeDecodeError):
+                with suppress(OSError):
+                    text = path.read_text(encoding="utf-8", errors="replace")
+            self._texts[file] = text
         return self._texts[file]
 
     def digest(self, files: Iterable[str]) -> str:
         """Return a digest of the texts of files; what can't be read counts as empty."""
         return text_digest("\0".join(self.read(file) or "" for file in sorted(set(files))), 32)
-
-    def _read(self, file: str) -> str | None:
-        import tokenize
-
-        path = Path(self.files.absolute(file))
-        try:
-            with tokenize.open(path) as stream:
-                return stream.read()
-        except (OSError, SyntaxError, UnicodeDecodeError):
-            pass
-        try:
-            return path.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return None
 
     def module(self, name: str) -> Location | None:
         """The module body of the module ``name``, if its file is in the project."""

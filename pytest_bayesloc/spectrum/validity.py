@@ -232,7 +232,7 @@ def move_footprint(footprint: Footprint, moved: Mapping[int, int]) -> Footprint 
 
 def _own_lines(source: SourceMap) -> dict[Key, list[tuple[int, str]]]:
     """Per unit, the number and the text of each of its lines that says something."""
-    from pytest_bayesloc.domain.source import lines_of
+    from pytest_bayesloc.domain.source import FORMATTED, lines_of
 
     n_seen: Counter[str] = Counter()
     keys: dict[int, Key] = {}
@@ -241,8 +241,6 @@ def _own_lines(source: SourceMap) -> dict[Key, list[tuple[int, str]]]:
         is_body = not unit.is_function and ".<locals>." not in name
         keys[id(unit)] = name, n_seen[name], is_body
         n_seen[name] += 1
-    from pytest_bayesloc.domain.source import FORMATTED
-
     texts = (ast.Constant, *FORMATTED)
     inside = {
         line
