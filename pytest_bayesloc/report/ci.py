@@ -25,7 +25,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
 from pytest_bayesloc.domain.texts import text_digest
-from pytest_bayesloc.report.document import FaultEntry, FrameEntry, ResultDocument, RowEntry
+from pytest_bayesloc.report.document import FaultEntry, ResultDocument, RowEntry
 from pytest_bayesloc.report.text import clip, one_line, percent, visible
 from pytest_bayesloc.report.view import faults_of, hot_line
 from pytest_bayesloc.report.words import (
@@ -245,12 +245,20 @@ def _result(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
     failure = suspect.fault.failures[0]
     frames = [frame for frame in failure.frames if frame.in_app]
     if frames:
+        steps = [
+            {
+                "location": {
+                    "physicalLocation": _artifact(frame.file, frame.line, checkout),
+                    "message": _message(frame.name),
+                },
+                "nestingLevel": depth,
+            }
+            for depth, frame in enumerate(frames)
+        ]
         result["codeFlows"] = [
             {
                 "message": _message(f"How {failure.node_id} failed"),
-                "threadFlows": [
-                    {"locations": [_step(i, f, checkout) for i, f in enumerate(frames)]}
-                ],
+                "threadFlows": [{"locations": steps}],
             }
         ]
     return result
@@ -258,8 +266,7 @@ def _result(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
 
 def _place(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
     row = suspect.row
-    physical = _artifact(row.file, checkout)
-    physical["region"] = {"startLine": max(1, suspect.line)}
+    physical = _artifact(row.file, suspect.line, checkout)
     if row.end_line > row.start_line:  # a context is more than its region
         physical["contextRegion"] = {"startLine": row.start_line, "endLine": row.end_line}
     return {
@@ -268,20 +275,11 @@ def _place(suspect: Suspect, checkout: Checkout) -> dict[str, object]:
     }
 
 
-def _step(depth: int, frame: FrameEntry, checkout: Checkout) -> dict[str, object]:
-    physical = _artifact(frame.file, checkout)
-    physical["region"] = {"startLine": max(1, frame.line)}
-    return {
-        "location": {"physicalLocation": physical, "message": _message(frame.name)},
-        "nestingLevel": depth,
-    }
-
-
-def _artifact(file: str, checkout: Checkout) -> dict[str, Any]:
+def _artifact(file: str, line: int, checkout: Checkout) -> dict[str, Any]:
     location = {"uri": checkout.uri(file)}
     if checkout.path(file) is not None:
         location["uriBaseId"] = ROOT
-    return {"artifactLocation": location}
+    return {"artifactLocation": location, "region": {"startLine": max(1, line)}}
 
 
 def _message(text: str) -> dict[str, object]:

@@ -160,7 +160,9 @@ def _fault(fault: FaultView) -> Iterator[str]:
     for text in fault.remembered:
         yield f"Remembered: {prose(text)}"
         yield ""
-    yield from _tests(fault)
+    yield from (f"<details><summary>{fault.n_tests}</summary>", "")
+    yield from _tests(fault.entry.failing_tests, code)
+    yield from ("", "</details>")
 
 
 def _first(fault: FaultView) -> Iterator[str]:
@@ -195,15 +197,10 @@ def _fix(fix: FixEntry) -> Iterator[str]:
         yield from (*fenced("\n".join([*lines[:N_DIFF], *hidden]), "diff"), "")
 
 
-def _tests(fault: FaultView) -> Iterator[str]:
-    yield f"<details><summary>{fault.n_tests}</summary>"
-    yield ""
-    tests = fault.entry.failing_tests
-    yield from (f"- {code(one_line(test))}" for test in tests[:N_TESTS])
+def _tests(tests: Sequence[str], shown: Callable[[str], str] = str) -> Iterator[str]:
+    yield from (f"- {shown(one_line(test))}" for test in tests[:N_TESTS])
     if len(tests) > N_TESTS:
         yield f"- and {len(tests) - N_TESTS} more"
-    yield ""
-    yield "</details>"
 
 
 MAX_SUMMARY = (1 << 20) - 1000  # bytes: what is longer is dropped as a whole
@@ -271,9 +268,7 @@ def _told(fault: FaultView) -> Iterator[str]:
     tests, error = fault.entry.failing_tests, fault.entry.error
     yield f"## Fault {fault.number}: {fault.n_tests} failed with {one_line(error.type)}"
     yield ""
-    yield from (f"- {one_line(test)}" for test in tests[:N_TESTS])
-    if len(tests) > N_TESTS:
-        yield f"- and {len(tests) - N_TESTS} more"
+    yield from _tests(tests)
     yield from ("", *fenced(clip(f"{error.type}: {error.message}", MAX_ERROR)))
     frames = [frame for frame in fault.entry.failures[0].frames if frame.in_app]
     if frames:

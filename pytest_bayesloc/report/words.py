@@ -15,7 +15,6 @@ from pytest_bayesloc.domain.location import DATA, MODULE
 from pytest_bayesloc.domain.texts import all_of, common_ends, count, listed
 from pytest_bayesloc.report.document import (
     N_REACHED,
-    ChangedStateEntry,
     ErrorEntry,
     EvidenceEntry,
     FailureEntry,
@@ -254,7 +253,11 @@ def spoiled_words(spoiled: SpoiledTestEntry) -> str:
         needed = f"at most {needed}: time was up before fewer were tried"
     text = f"{bare_name(spoiled.test)} passes alone and fails after {listed(earlier)} ({needed})"
     if spoiled.state:
-        text += f": {changes} {', '.join(map(_changed_words, spoiled.state))}"
+        named = []
+        for changed in spoiled.state:
+            writers = [f"{w.file}:{w.line} {w.qualname}" for w in changed.writers]
+            named.append(f"{changed.name} (in {listed(writers)})" if writers else changed.name)
+        text += f": {changes} {', '.join(named)}"
         n_unnamed = spoiled.n_changed - len(spoiled.state)
         text += f" and {count(n_unnamed, 'more variable')}" if n_unnamed > 0 else ""
     return one_line(text)
@@ -294,11 +297,6 @@ def all_flaky_words(document: ResultDocument) -> str:
 def remembered_cause_words(remembered: RememberedCauseEntry) -> str:
     """Return the cause that an earlier run found."""
     return f"Cause found on {remembered.found_at[:10]}: {one_line(remembered.cause.text)}"
-
-
-def _changed_words(changed: ChangedStateEntry) -> str:
-    writers = [f"{writer.file}:{writer.line} {writer.qualname}" for writer in changed.writers]
-    return f"{changed.name} (in {listed(writers)})" if writers else changed.name
 
 
 def reached(failure: FailureEntry, rows: Sequence[RowEntry]) -> list[tuple[str, bool]]:
