@@ -238,10 +238,7 @@ class Remembering:
             shown = [(symptom.tests, symptom.suspects) for symptom in symptoms]
             messages += take_in(ledger, events, run, tries, shown)
             messages += learn(ledger, events, run, observer.changes, self._rootdir)
-            if n := sum(case.rejected.n_spared for case in cases):
-                messages.append(
-                    f"not tried again: {count(n, 'change')} that failed on this very code"
-                )
+            messages += _spared([case.rejected for case in cases])
             rows = statistics_of(ledger) if self._settings.inspect else ()
             months = tuple(row for row in rows if row.name[:1].isdigit())
             kept = replace(
@@ -441,3 +438,8 @@ def _helping(fault: Fault) -> list[str]:
         for finding in fault.inspections
         if finding.evidence.outcome in REPAIRING_EDITS and finding.diff
     ][:1]
+
+
+def _spared(rejected: Sequence[Rejected]) -> list[str]:
+    n = sum(tried.n_spared for tried in rejected)
+    return [f"not tried again: {count(n, 'change')} that failed on this very code"] if n else []
