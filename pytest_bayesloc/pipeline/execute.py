@@ -147,8 +147,8 @@ def _open(context: Context, transports: list[Transport]) -> None:
         return
     failed, numbered = [], list[tuple[str, int]]()
     for spec, number in Counter(context.settings.executors).items():
-        is_one = spec.startswith((DASK, DOCKER))  # of the others, each has one server
-        numbered += [(spec, number)] if is_one else [(spec, 1)] * number
+        has_many = spec.startswith((DASK, DOCKER))  # gateways have one server each
+        numbered += [(spec, number)] if has_many else [(spec, 1)] * number
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for spec, number in numbered:

@@ -285,8 +285,9 @@ def _told(fault: FaultView) -> Iterator[str]:
         yield from _suspect(row, fault.read_source)
     near = fault.nearest_call
     if near is not None and fault.read_source(fault.rows[0].file) is not None:
-        bad, good = bare_name(near.failing_test), bare_name(near.passing_test)
-        yield from ("", f"### Values of {name_of(fault.rows[0])}: in {bad}, and in {good}", "")
+        failing, passing = bare_name(near.failing_test), bare_name(near.passing_test)
+        name = name_of(fault.rows[0])
+        yield from ("", f"### Values of {name}: in {failing}, and in {passing}", "")
         yield from (f"- {path}: {bad}, and {good}" for path, good, bad in value_rows(near))
     yield from _tried(fault)
     yield from _remembered(fault.number, fault.document.memory)

@@ -401,7 +401,7 @@ def sources_of(faults: Sequence[FaultEntry], read_source: ReadSource) -> Iterato
     anchored: set[str] = set()
     for row in ordered:
         first, last = row.start_line, row.end_line
-        if last - first >= MAX_SHOWN:
+        if last - first >= MAX_SHOWN:  # then what stands around the hottest line
             middle = _hottest(row.lines, first)
             first = max(first, min(middle - MAX_SHOWN // 2, last - MAX_SHOWN + 1))
             last = first + MAX_SHOWN - 1

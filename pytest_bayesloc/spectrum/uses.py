@@ -305,7 +305,7 @@ class ImportUses:
                 tests |= self._in_file.get((here, name), 0)
                 tests |= self._anywhere.get(name, 0)
             return tests
-        # Those of a class are read as attributes: of the class, or of what may be of it.
+        # Names in a class are read as attributes: of it, or of objects that may be its own.
         is_method = unit is not None and unit.is_function
         unknown = 0
         for name in definition.names:
