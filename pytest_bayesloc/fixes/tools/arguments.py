@@ -73,7 +73,10 @@ def wrong_arguments(task: Task, project: Project) -> Iterator[Made]:
             yield from _emptied(task, call, found.group(1), n_surplus)
     elif found := _TWICE.search(task.message):
         for call in calls_among(task.nodes, found.group(1)):
-            yield from _once(task, call, found)
+            for keyword in (k for k in call.keywords if k.arg == found.group(2)):
+                words = f"`{keyword.arg}` is passed to `{called_name(call)}` once"
+                yield in_call(task.text, call).without(arguments(call).index(keyword), words)
+            yield from _emptied(task, call, found.group(1))
     elif "object is not callable" in task.message:
         yield from _uncalled(task)
 
@@ -112,15 +115,11 @@ def _lacking(
     for other in project.calls_of(called_name(call)):
         yield from _as_elsewhere(call, names[0], other, scope)
     yield from (f"{lead}{v}" for v in choices[0])
-    plain = [name for name in _local(task.tree, call) if name not in passed | {"self", "cls"}]
+    # The parameters and variables of the functions around the call, the innermost first.
+    around = [f for f in functions_in(task.tree) if f.lineno <= call.lineno <= (f.end_lineno or 0)]
+    local = dict.fromkeys(name for f in reversed(around) for name in bound_in(f))
+    plain = [name for name in local if name not in passed | {"self", "cls"}]
     yield from (f"{lead}{name}" for name in plain[:N_OTHERS])
-
-
-def _local(tree: ast.Module, call: ast.Call) -> list[str]:
-    """The parameters and variables of the functions around ``call``."""
-    functions = functions_in(tree)
-    holding = [f for f in functions if f.lineno <= call.lineno <= (f.end_lineno or 0)]
-    return list(dict.fromkeys(name for f in reversed(holding) for name in bound_in(f)))
 
 
 def _as_elsewhere(call: ast.Call, name: str, other: ast.Call, scope: list[str]) -> Iterator[str]:
@@ -179,17 +178,6 @@ def _emptied(task: Task, call: ast.Call, function: str, n_surplus: int = 1) -> I
         words = f"`{said}` is not passed to `{called_name(call)}`"
         edits = [in_call(text, call).without(given.index(part), words) for part in parts]
         yield edits
-
-
-def _once(task: Task, call: ast.Call, found: re.Match[str]) -> Iterator[Made]:
-    text = task.text
-    function, name = found.groups()
-    given = arguments(call)
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            words = f"`{name}` is passed to `{called_name(call)}` once"
-            yield in_call(text, call).without(given.index(keyword), words)
-    yield from _emptied(task, call, function)
 
 
 N_FREE = 2  # parameters that a keyword with no like name may be for
@@ -296,28 +284,16 @@ def _set(task: Task) -> Iterator[Made]:
         for node in own_nodes(method):
             if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
                 continue
-            name = node.targets[0].id
-            is_meant = lines is None or node.lineno in lines
-            if (
-                is_meant
-                and not _is_read(method, node, name)
-                and _is_used(task, owner, own[0], name)
-            ):
+            if lines is not None and node.lineno not in lines:
+                continue
+            name, within = node.targets[0].id, {id(n) for n in ast.walk(node)}
+            if any(n.id == name and id(n) not in within for n in nodes_of(method, ast.Name)):
+                continue  # another statement uses it
+            owners = family(task.tree, owner.name)
+            uses = (n for part in owners for n in nodes_of(part, ast.Attribute) if n.attr == name)
+            if any(ast.unparse(use.value) == own[0] for use in uses):
                 words = f"`{own[0]}.{name}` is set, not a name that nothing uses"
                 yield task.text.replace(node.targets[0], f"{own[0]}.{name}", words)
-
-
-def _is_read(method: FunctionNode, setting: ast.Assign, name: str) -> bool:
-    """Whether a method uses a name in another statement than the one that sets it."""
-    within = {id(n) for n in ast.walk(setting)}
-    return any(n.id == name and id(n) not in within for n in nodes_of(method, ast.Name))
-
-
-def _is_used(task: Task, owner: ast.ClassDef, own: str, name: str) -> bool:
-    """Whether a class, or one of the file that it inherits from, uses that attribute of itself."""
-    parts = family(task.tree, owner.name)
-    uses = (n for part in parts for n in nodes_of(part, ast.Attribute))
-    return any(n.attr == name and ast.unparse(n.value) == own for n in uses)
 
 
 def _with_first(text: Text, method: FunctionNode) -> Made:

@@ -52,7 +52,12 @@ def circular_import(task: Task, project: Project) -> Iterator[Proposal]:
         yield from own_imports
         return
     statement, wanted = _closing(task, project, found)
-    if isinstance(statement, ast.ImportFrom) and _is_own(task, statement):
+    is_package = task.filename.endswith("__init__.py")  # where a bare ``from .`` is of itself
+    if (
+        isinstance(statement, ast.ImportFrom)
+        and is_of(statement, own)
+        and (statement.module or is_package)
+    ):
         yield from _without_own(task, statement)
         return
     moved = {} if statement is None else _moved(task.tree, statement, wanted)
@@ -61,24 +66,14 @@ def circular_import(task: Task, project: Project) -> Iterator[Proposal]:
     asked = (said for alias in moved for said in project.imports_of(bound_name(alias)))
     if any(said.split()[:2] == ["from", own] for said in asked):
         return  # some other file imports the name from this one
-    closes = f"`{import_of(statement, list(moved))}` closes {_circle(task, project, statement)}"
+    modules = project.circle(statement, own)  # if the files of the project tell it
+    circle = f"the circle {' -> '.join(modules)}" if modules else "a circle"
+    closes = f"`{import_of(statement, list(moved))}` closes {circle}"
     if code := _deferred(task, statement, moved):
         yield Proposal(code=code, message=f"{closes}; it is deferred")
     if code := _dotted(task, statement, moved):
         words = "the names are looked up in the module when needed"
         yield Proposal(code=code, message=f"{closes}; {words}")
-
-
-def _is_own(task: Task, statement: ast.ImportFrom) -> bool:
-    """Return whether a module imports from itself; a bare ``from .`` does so in a package alone."""
-    is_package = task.filename.endswith("__init__.py")
-    return is_of(statement, task.module) and (bool(statement.module) or is_package)
-
-
-def _circle(task: Task, project: Project, statement: Import) -> str:
-    """Name the modules of the circle, if the files of the project tell them."""
-    modules = project.circle(statement, task.module)
-    return f"the circle {' -> '.join(modules)}" if modules else "a circle"
 
 
 def _of_itself(task: Task, *, is_only: bool) -> Iterator[Proposal]:
@@ -185,17 +180,13 @@ def _deferred(task: Task, statement: Import, moved: _Moved) -> str | None:
     noted = [a for a, uses in moved.items() if _is_noted({a: uses})]
     said = import_of(statement, noted)
     code: str | None = task.text.edited(*edits, _for_checker(task, said))
+    present = {a.name for s in task.tree.body if isinstance(s, ast.ImportFrom) for a in s.names}
+    if _block(task.tree) is not None:  # for types alone
+        present.add("TYPE_CHECKING")
     for more in ("from typing import TYPE_CHECKING", _FUTURE):
-        if code is not None and not _has(task.tree, more):
+        if code is not None and more.rpartition(" ")[2] not in present:
             code = with_import(code, more)
     return code
-
-
-def _has(tree: ast.Module, said: str) -> bool:
-    """Whether the file says so; a block for types alone says it too."""
-    names = {a.name for s in tree.body if isinstance(s, ast.ImportFrom) for a in s.names}
-    name = said.rpartition(" ")[2]
-    return name in names or (name == "TYPE_CHECKING" and _block(tree) is not None)
 
 
 def _block(tree: ast.Module) -> ast.If | None:
@@ -230,29 +221,35 @@ def _local(task: Task, statement: Import, moved: _Moved) -> Iterator[TextEdit]:
         for function in functions:
             if function is not None and function not in inner:
                 needs.setdefault(function, []).append(alias)
-    for function, aliases in needs.items():
-        yield _at_top(task, function, import_of(statement, aliases))
-
-
-def _at_top(task: Task, function: FunctionNode, said: str) -> TextEdit:
-    """``said`` before the first statement that is no docstring, and the comment above that."""
-    first, follower = function.body[0], first_statement(function)
-    before = (first.end_lineno or 0) if follower is not first else 0
-    line = first_line(follower)
     lines = lines_of(task.code)
-    if line in {before, function.lineno} or lines[line - 1][: follower.col_offset].strip(" \t\f@"):
-        return task.text.insert(task.text.start(follower), f"{said}; ")
-    indent = indent_of(lines[line - 1])
-    while line - 1 > before and re.match(r"\s*(#|$)", lines[line - 2]):
-        line -= 1
-    return task.text.insert(task.text.at(line), f"{indent}{said}\n")
+    for function, aliases in needs.items():
+        # Before the first statement that is no docstring, and the comment above that.
+        said = import_of(statement, aliases)
+        first, follower = function.body[0], first_statement(function)
+        before = (first.end_lineno or 0) if follower is not first else 0
+        line = first_line(follower)
+        lead = lines[line - 1][: follower.col_offset].strip(" \t\f@")
+        if line in {before, function.lineno} or lead:
+            yield task.text.insert(task.text.start(follower), f"{said}; ")
+            continue
+        indent = indent_of(lines[line - 1])
+        while line - 1 > before and re.match(r"\s*(#|$)", lines[line - 2]):
+            line -= 1
+        yield task.text.insert(task.text.at(line), f"{indent}{said}\n")
 
 
 def _removed(task: Task, statement: Import, moved: _Moved, instead: str = "") -> Iterator[TextEdit]:
     """Takes the names off the top; a blank line that is left over goes too."""
     places, lines = task.text, lines_of(task.code)
     if len(moved) < len(statement.names):
-        yield from _thinned(task, statement, moved)
+        # Either the lines of the names go, or the statement is written anew.
+        on_own = re.compile(r"\s*\w+(\s+as\s+\w+)?\s*,?\s*(#.*)?\n?")
+        if all(on_own.fullmatch(lines[alias.lineno - 1]) for alias in moved):
+            for alias in moved:
+                yield places.cut(places.at(alias.lineno), places.at(alias.lineno + 1))
+        else:
+            left = [alias for alias in statement.names if alias not in moved]
+            yield places.replace(statement, import_of(statement, left), "")
         return
     start, end = statement.lineno, (statement.end_lineno or statement.lineno) + 1
     is_last = end > len(lines) or not lines[end - 1].strip()
@@ -262,19 +259,6 @@ def _removed(task: Task, statement: Import, moved: _Moved, instead: str = "") ->
     while is_free and end <= len(lines) and not lines[end - 1].strip():
         end += 1
     yield places.cut(places.at(start), places.at(end), f"{instead}\n" if instead else "")
-
-
-def _thinned(task: Task, statement: Import, moved: _Moved) -> Iterator[TextEdit]:
-    """Takes some names off a statement: their lines, or it is written anew."""
-    lines = lines_of(task.code)
-    on_own = re.compile(r"\s*\w+(\s+as\s+\w+)?\s*,?\s*(#.*)?\n?")
-    if all(on_own.fullmatch(lines[alias.lineno - 1]) for alias in moved):
-        for alias in moved:
-            start, end = task.text.at(alias.lineno), task.text.at(alias.lineno + 1)
-            yield task.text.cut(start, end)
-        return
-    left = [alias for alias in statement.names if alias not in moved]
-    yield task.text.replace(statement, import_of(statement, left), "")
 
 
 def _dotted(task: Task, statement: Import, moved: _Moved) -> str | None:

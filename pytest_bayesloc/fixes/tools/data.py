@@ -46,15 +46,14 @@ def stale_expectation(task: Task, _project: Project) -> Iterator[Made]:
     written = [is_literal(text.of(side)) for side in sides]
     for i, side in enumerate(sides):
         own, other = values[i], values[1 - i]
-        if not written[i] or written[1 - i] or not _same(text.of(side), own) or _CUT in other:
+        if not written[i] or written[1 - i] or _CUT in other:
             continue
-        words = f"the test expects {own}, the code computes {other}: only you know which is right"
-        yield text.replace(side, other, words)
-
-
-def _same(written: str, shown: str) -> bool:
-    a, b = ast.literal_eval(written), ast.literal_eval(shown)
-    return type(a) is type(b) and bool(a == b)
+        said, shown = ast.literal_eval(text.of(side)), ast.literal_eval(own)
+        if type(said) is type(shown) and said == shown:
+            words = (
+                f"the test expects {own}, the code computes {other}: only you know which is right"
+            )
+            yield text.replace(side, other, words)
 
 
 _STORES = r"(?:updat|regen|rewrit|overwrit|bless|accept)"
@@ -84,40 +83,24 @@ def stale_snapshot(task: Task, project: Project) -> Iterator[Made]:
     if test is None:
         return
     said = task.message[:MAX_MESSAGE]
-    option = _by_message(said) or _by_code(task) or _by_conftest(task, project)
+    named = _NAMED.search(said)
+    option = named.group(1) if named is not None else ""
+    option = option or next((known for sign, known in _KNOWN.items() if sign in said), "")
+    if not option and "inline_snapshot" in task.code:  # whose values stand in the test itself
+        statement = statement_at(task.tree, task.line)
+        is_inline = statement is not None and "snapshot(" in task.text.of(statement)
+        option = "--inline-snapshot=fix" if is_inline else ""
+    if not option and _STORED.search(task.test):  # an option of the project's own
+        folders = PurePosixPath(task.filename).parents
+        texts = (project.text(str(folder / "conftest.py")) for folder in folders)
+        declared = (_DECLARED.search(text) for text in texts if text is not None)
+        option = next((found.group(1) for found in declared if found is not None), "")
     if option:
         is_variable = not option.startswith("-")
         before, after = (f"{option} ", "") if is_variable else ("", f" {option}")
         command = f"{before}pytest {task.test_file} -k {test.name}{after}"
         words = f"a stored value differs: if the new one is right, `{command}` stores it"
         yield Proposal(code=task.code, message=words)
-
-
-def _by_message(said: str) -> str:
-    named = _NAMED.search(said)
-    if named is not None:
-        return named.group(1)
-    return next((option for sign, option in _KNOWN.items() if sign in said), "")
-
-
-def _by_code(task: Task) -> str:
-    """inline-snapshot's values stand in the test itself."""
-    statement = statement_at(task.tree, task.line)
-    if statement is None or "inline_snapshot" not in task.code:
-        return ""
-    return "--inline-snapshot=fix" if "snapshot(" in task.text.of(statement) else ""
-
-
-def _by_conftest(task: Task, project: Project) -> str:
-    """An option of the project's own, for a test that speaks of what is stored."""
-    if _STORED.search(task.test) is None:
-        return ""
-    for folder in PurePosixPath(task.filename).parents:
-        text = project.text(str(folder / "conftest.py"))
-        declared = _DECLARED.search(text) if text is not None else None
-        if declared is not None:
-            return declared.group(1)
-    return ""
 
 
 MAX_LENGTH = 1_000_000
@@ -174,10 +157,22 @@ def json_syntax(task: Task, project: Project) -> Iterator[Made]:
 def _rewritten(task: Task) -> Iterator[Made]:
     """The file with a string whose JSON can be read."""
     text = task.text
-    for node in _literals(task):
+    # What looks like JSON, in the function at the line and outside of functions.
+    places: list[ast.AST] = [] if task.function is None else [task.function]
+    places += [s for s in task.tree.body if isinstance(s, (ast.Assign, ast.AnnAssign, ast.Expr))]
+    formatted = {id(part) for n in nodes_of(task.tree, FORMATTED) for part in n.values}
+    constants = (n for place in places for n in ast.walk(place) if isinstance(n, ast.Constant))
+    for node in (n for n in constants if id(n) not in formatted):
+        if not isinstance(node.value, str) or node.value.strip()[:1] not in {"{", "[", "`", "~"}:
+            continue
         start, end = text.start(node), text.end(node)
-        prefix, quote, inner = _unquoted(text.between(start, end))
-        repaired, is_guess = _repaired(inner) if quote else (None, False)
+        found = re.fullmatch(
+            r"([rRuU]?)('''|\"\"\"|'|\")(.*)\2", text.between(start, end), re.DOTALL
+        )
+        if found is None or found[2] in found[3]:  # a literal of several parts
+            continue
+        prefix, quote, inner = found.groups()
+        repaired, is_guess = _repaired(inner)
         marks = (m for m in (quote, "'", "'" * 3) if m not in (repaired or m))
         mark = next((m for m in marks if len(m) == len("'" * 3) or "\n" not in str(repaired)), "")
         if mark and "\\" not in f"{inner}{repaired}":
@@ -304,24 +299,3 @@ def _as_list(text: str) -> str | None:
         at = end
     is_plain = len(found) > 1 and all(part[:1] in "{[" for part in found)
     return "[\n" + ",\n".join(found) + "\n]\n" if is_plain else None
-
-
-def _literals(task: Task) -> Iterator[ast.Constant]:
-    """The strings that look like JSON, in the function at the line and outside of functions."""
-    places: list[ast.AST] = [] if task.function is None else [task.function]
-    places += [s for s in task.tree.body if isinstance(s, (ast.Assign, ast.AnnAssign, ast.Expr))]
-    formatted = {id(part) for n in nodes_of(task.tree, FORMATTED) for part in n.values}
-    for place in places:
-        for node in ast.walk(place):
-            if not isinstance(node, ast.Constant) or id(node) in formatted:
-                continue
-            if isinstance(node.value, str) and node.value.strip()[:1] in {"{", "[", "`", "~"}:
-                yield node
-
-
-def _unquoted(source: str) -> tuple[str, str, str]:
-    """Prefix, quotes and inside of a literal; no quotes where it is of several parts."""
-    found = re.fullmatch(r"([rRuU]?)('''|\"\"\"|'|\")(.*)\2", source, re.DOTALL)
-    if found is None or found[2] in found[3]:
-        return "", "", ""
-    return found[1], found[2], found[3]

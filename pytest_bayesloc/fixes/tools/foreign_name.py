@@ -162,11 +162,17 @@ def foreign_name(task: Task, _project: Project) -> Iterator[Proposal]:
     missing = _NO_ATTRIBUTE.search(task.message)
     name = task.undefined or (missing["name"] if missing else "")
     edits = dict(_edits(task, name))
-    own = [node for node in edits if _is_called(node, name)]
+    heads = ((node, node.func if isinstance(node, ast.Call) else node) for node in edits)
+    own = [n for n, head in heads if dotted(head, unknown="?").rpartition(".")[2] == name]
     if not own:
         return
-    # The other ones would come to light when this one is replaced: all of them go at once.
-    nodes = _apart([*own, *edits])
+    # The other ones would come to light when this one is replaced: all of them go at once, but
+    # for those that lie in another one before them, or around one.
+    nodes: list[ast.expr] = []
+    for node in (*own, *edits):
+        inner = {part for other in nodes for part in ast.walk(other)}
+        if node not in inner and not any(other in ast.walk(node) for other in nodes):
+            nodes.append(node)
     changes = [edits[node] for node in nodes]
     code: str | None = text.edited(*(edit for edit, _ in changes))
     for said in dict.fromkeys(said for _, said in changes if said):
@@ -251,11 +257,6 @@ _COMMON = frozenset(
 )  # fmt: skip
 
 
-def _is_called(node: ast.expr, name: str) -> bool:
-    own = node.func if isinstance(node, ast.Call) else node
-    return dotted(own, unknown="?").rpartition(".")[2] == name
-
-
 def _member(node: ast.Attribute, modules: Mapping[str, str]) -> str:
     owner = ast.unparse(node.value)
     top, dot, rest = owner.partition(".")
@@ -285,13 +286,3 @@ def _needed(made: str) -> str:
     tops = {meant.rpartition(".")[0] for meant in MEMBERS.values()} | {"html"}
     is_bare = made == "errno"
     return f"import {owner}" if owner in tops - {"", "str"} else "import errno" if is_bare else ""
-
-
-def _apart(nodes: list[ast.expr]) -> list[ast.expr]:
-    """Those of ``nodes`` that lie in no other one before them, nor around one."""
-    found: list[ast.expr] = []
-    for node in nodes:
-        inner = {part for other in found for part in ast.walk(other)}
-        if node not in inner and not any(other in ast.walk(node) for other in found):
-            found.append(node)
-    return found

@@ -76,13 +76,24 @@ def _repairs(error: SyntaxError, lines: list[str], line: int) -> Iterator[Propos
         head = re.search(r"on line (\d+)", said)
         yield from _with_block(lines, line, int(head.group(1)) if head else line - 1)
     elif said == "expected ':'" or (said == "invalid syntax" and _BLOCK.match(lines[line - 1])):
-        yield from _sole(_with_colon(lines, line, error.offset or 0))
+        text = lines[line - 1]
+        offset = max((error.offset or 0) - 1, 0)
+        places = dict.fromkeys((_end_of_code(text), len(text[:offset].rstrip())))
+        words = f"a colon ends the head on line {line}"
+        yield from _sole(
+            with_lines(lines, line, line, f"{text[:at]}:{text[at:]}", words) for at in places
+        )
         if said == "invalid syntax":
             yield from _sole(_closed_head(lines, line))
     elif said.endswith("was never closed"):
         yield from _sole(_closed(lines, line, error.offset or 1))
     elif said.startswith("unmatched '"):
-        yield from _sole(_unmatched(lines, line, said[len("unmatched '")]))
+        text, closing = lines[line - 1], said[len("unmatched '")]
+        found = [i for i, c in enumerate(text) if c == closing][:MAX_TRIES]
+        words = f"a `{closing}` too many on line {line}"
+        yield from _sole(
+            with_lines(lines, line, line, text[:at] + text[at + 1 :], words) for at in found
+        )
 
 
 def _sole(made: Iterator[Proposal]) -> Iterator[Proposal]:
@@ -155,11 +166,16 @@ def _with_block(lines: list[str], line: int, head: int) -> Iterator[Proposal]:
     text = lines[line - 1]
     is_beside = _depth(text) == _depth(outer)
     filled = list(_filled(lines, line, head, inner)) if is_beside else []
-    bare = list(_with_pass(lines, line, head, inner))
+    at = line - 1 if text.strip() and line > head else len(lines)
+    while at > head and not lines[at - 1].strip():
+        at -= 1
+    ended = "" if not at or lines[at - 1].endswith("\n") else "\n"
+    words = f"the block of line {head} is empty: `pass`"
+    bare = with_lines(lines, at + 1, at, f"{ended}{inner}pass\n", words)
     is_class = lines[head - 1].lstrip().startswith("class")
     is_method = is_class and re.match(r"\s*(async |def|@)", text) is not None
     is_other = _OTHER_BLOCK.match(text) is not None and not is_method
-    yield from (*bare, *filled) if is_other else (*filled, *bare)
+    yield from (bare, *filled) if is_other else (*filled, bare)
 
 
 def _filled(lines: list[str], line: int, head: int, inner: str) -> Iterator[Proposal]:
@@ -187,15 +203,6 @@ def _is_apart(lines: list[str], number: int, outer: str) -> bool:
     behind = lines[number:]
     after = next((text for text in behind if text.strip()), "")
     return bool(behind) and not behind[0].strip() and indent_of(after) == outer
-
-
-def _with_pass(lines: list[str], line: int, head: int, inner: str) -> Iterator[Proposal]:
-    at = line - 1 if lines[line - 1].strip() and line > head else len(lines)
-    while at > head and not lines[at - 1].strip():
-        at -= 1
-    ended = "" if not at or lines[at - 1].endswith("\n") else "\n"
-    words = f"the block of line {head} is empty: `pass`"
-    yield with_lines(lines, at + 1, at, f"{ended}{inner}pass\n", words)
 
 
 # -- tabs
@@ -236,13 +243,6 @@ def _tabs(indent: str, size: int) -> str:
 # -- colons and brackets
 
 
-def _with_colon(lines: list[str], line: int, offset: int) -> Iterator[Proposal]:
-    text = lines[line - 1]
-    for at in dict.fromkeys((_end_of_code(text), len(text[: max(offset - 1, 0)].rstrip()))):
-        words = f"a colon ends the head on line {line}"
-        yield with_lines(lines, line, line, f"{text[:at]}:{text[at:]}", words)
-
-
 def _closed(lines: list[str], line: int, offset: int) -> Iterator[Proposal]:
     """The bracket closed at the end of its line, before a colon or a comma or behind it."""
     text = lines[line - 1]
@@ -263,13 +263,6 @@ def _closed_head(lines: list[str], line: int) -> Iterator[Proposal]:
     for opening, closing in zip(_OPENING, _CLOSING, strict=True):
         if text.count(opening) == text.count(closing) + 1:
             yield from _closed(lines, line, text.index(opening) + 1)
-
-
-def _unmatched(lines: list[str], line: int, closing: str) -> Iterator[Proposal]:
-    text = lines[line - 1]
-    for at in [i for i, c in enumerate(text) if c == closing][:MAX_TRIES]:
-        words = f"a `{closing}` too many on line {line}"
-        yield with_lines(lines, line, line, text[:at] + text[at + 1 :], words)
 
 
 def _end_of_code(text: str) -> int:

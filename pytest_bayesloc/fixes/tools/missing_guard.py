@@ -52,7 +52,11 @@ def missing_guard(task: Task, _project: Project) -> Iterator[Made]:
     yield from _with_default(task)
     yield from _started(task)
     parts = [part for node in task.nodes for part in _needed(node, task) if is_placed(text, part)]
-    bound = _bound(task.tree, task.nodes)
+    # What only the line itself binds, and modules: no guard can ask for them.
+    targets = (n.target for n in task.nodes if isinstance(n, ast.comprehension))
+    bound = {n.id for target in targets for n in nodes_of(target, ast.Name)}
+    bound |= {a.arg for n in task.nodes if isinstance(n, ast.Lambda) for a in n.args.args}
+    bound |= {bound_name(a) for n in nodes_of(task.tree, ast.Import) for a in n.names}
     names = [ast.unparse(_inside(part)) for part in parts if _is_plain(part)]
     is_none = "NoneType" in task.message
     yield from _asked_first(task, dict.fromkeys(names), is_none=is_none)
@@ -87,17 +91,14 @@ def _asked_first(task: Task, names: Iterable[str], *, is_none: bool) -> Iterator
                 c for c in clauses if any(ast.unparse(n) == name for n in nodes_of(c, ast.expr))
             )
             for clause in islice(uses, 1):  # what follows it is asked later
-                made = f"{test} and {_in_brackets(text, clause)}"
+                is_loose = isinstance(clause, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr))
+                said = f"({text.of(clause)})" if is_loose else text.of(clause)
+                made = f"{test} and {said}"
                 is_or = isinstance(getattr(condition, "op", None), ast.Or)
                 yield text.replace(clause, f"({made})" if is_or else made, f"`{test} and`")
         if isinstance(statement, _EFFECTS):
             edit = text.below(statement, f"if {test}:", f"only `if {test}`")
             yield from [edit] if edit else []
-
-
-def _in_brackets(text: Text, clause: ast.expr) -> str:
-    is_loose = isinstance(clause, (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr))
-    return f"({text.of(clause)})" if is_loose else text.of(clause)
 
 
 def _conditions(statement: ast.stmt) -> Iterator[ast.expr]:
@@ -157,14 +158,6 @@ _ROLES = (
 )
 
 
-def _bound(tree: ast.Module, line: list[ast.AST]) -> set[str]:
-    """Names that only the line itself binds, or that are modules: no guard can ask for them."""
-    loops = [n.target for n in line if isinstance(n, ast.comprehension)]
-    found = {n.id for target in loops for n in nodes_of(target, ast.Name)}
-    found |= {a.arg for n in line if isinstance(n, ast.Lambda) for a in n.args.args}
-    return found | {bound_name(alias) for n in nodes_of(tree, ast.Import) for alias in n.names}
-
-
 def _inside(node: ast.expr) -> ast.expr:
     """``x`` of ``len(x)`` and ``sum(x)``: what is empty where that is 0."""
     while isinstance(node, ast.Call) and ast.unparse(node.func) in _SIZES and node.args:
@@ -187,10 +180,19 @@ def _returns(function: FunctionNode, test: str, name: str) -> list[str]:
     kept_values = [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
     simple = (ast.Constant, ast.List, ast.Dict)
     constants = [ast.unparse(v) for v in kept_values if isinstance(v, simple)]
-    kinds = [_PLAIN.get(said, "None") for said in _kinds(function, kept_values)]
+    kinds: list[str] = []
+    if function.returns is not None:
+        said = ast.unparse(function.returns)
+        kinds.append("None" if re.search("None|Optional", said) else said.partition("[")[0])
+    for kept in kept_values:
+        if isinstance(kept, ast.Call) and ast.unparse(kept.func) in _PLAIN:
+            kinds.append(ast.unparse(kept.func))
+        kinds += [name for shapes, name in _SHAPES if isinstance(kept, shapes)]
     last = ["None", "0", "[]", "''", name] if kept_values else [""]
     expected = _expected(function.name, test) if kept_values else []
-    values = dict.fromkeys((*expected, *constants, *kinds, *last))
+    values = dict.fromkeys(
+        (*expected, *constants, *(_PLAIN.get(kind, "None") for kind in kinds), *last)
+    )
     return [f"return {value}".rstrip() for value in values][:MAX_VALUES]
 
 
@@ -211,16 +213,6 @@ def _expected(name: str, test: str) -> list[str]:
 
 PLAIN = PLAIN_VALUES | {"0.0", "b''", "set()"}
 _NOTHING = PLAIN - {"True", "False"} | {"iter([])"}
-
-
-def _kinds(function: FunctionNode, values: list[ast.expr]) -> Iterator[str]:
-    if function.returns is not None:
-        said = ast.unparse(function.returns)
-        yield "None" if re.search("None|Optional", said) else said.partition("[")[0]
-    for value in values:
-        if isinstance(value, ast.Call) and ast.unparse(value.func) in _PLAIN:
-            yield ast.unparse(value.func)
-        yield from (name for kinds, name in _SHAPES if isinstance(value, kinds))
 
 
 _SHAPES = (

@@ -122,7 +122,12 @@ def _known(tree: ast.Module, use: ast.Attribute, owner: str, project: Project) -
         return [name for name in dir(_BUILT_IN[owner]) if not name.startswith("__")]
     trees = [tree, *filter(None, map(project.tree, project.defined_in(owner)))]
     found = sorted({name for t in trees for name in attributes(family(t, owner), {"self"})})
-    found += _fields(tree, owner)
+    for node in tree.body:  # the fields of a named tuple that the file makes by a call
+        call = node.value if isinstance(node, ast.Assign) else None
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("amedtuple"):
+            texts = [n.value for n in nodes_of(call, ast.Constant)]
+            if texts[:1] == [owner]:
+                found += " ".join(map(str, texts[1:])).replace(",", " ").split()
     base = ast.unparse(use.value)
     if not found:
         standard = (vars(m) for name, m in sys.modules.items() if name in sys.stdlib_module_names)
@@ -133,18 +138,6 @@ def _known(tree: ast.Module, use: ast.Attribute, owner: str, project: Project) -
     found += [n.attr for n in others if ast.unparse(n.value) == base]
     # A class of nowhere in the project: what this file uses of anything.
     return found or [n.attr for n in nodes_of(tree, ast.Attribute) if n is not use]
-
-
-def _fields(tree: ast.Module, owner: str) -> list[str]:
-    """Returns the fields of a named tuple that the file makes by a call."""
-    found: list[str] = []
-    for node in tree.body:
-        call = node.value if isinstance(node, ast.Assign) else None
-        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("amedtuple"):
-            texts = [n.value for n in nodes_of(call, ast.Constant)]
-            if texts[:1] == [owner]:
-                found += " ".join(map(str, texts[1:])).replace(",", " ").split()
-    return found
 
 
 _PLAIN = frozenset({"pi", "inf", "nan"})  # names in lower case that are no functions
@@ -193,7 +186,15 @@ def _uses(tree: ast.Module, name: str, line: int) -> list[str] | None:
     for scope in (tree,) if function is None else (function, tree):
         nodes = list(ast.walk(scope))
         if any(_is(node, name) for node in nodes):
-            calls = [_CALLED for n in nodes if any(_is(part, name) for part in _called(n))]
+            called = (  # in a way that only fits functions and classes
+                (
+                    *picked(node, "function|indexed"),
+                    *getattr(node, "bases", ()),
+                    *getattr(node, "decorator_list", ()),
+                )
+                for node in nodes
+            )
+            calls = [_CALLED for used in called if any(_is(part, name) for part in used)]
             parts = (dotted(node).partition(".") for node in nodes)
             return [*calls, *(rest for first, _, rest in parts if first == name and rest)]
     return None
@@ -205,12 +206,6 @@ def _attributes(uses: Sequence[str]) -> set[str]:
 
 def _is(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-
-
-def _called(node: ast.AST) -> list[ast.expr]:
-    """Returns what a node uses in a way that only fits functions and classes."""
-    above: list[ast.expr] = getattr(node, "decorator_list", [])
-    return [*picked(node, "function|indexed"), *getattr(node, "bases", []), *above]
 
 
 def _statements(name: str, uses: Sequence[str], own: str, project: Project) -> Iterator[str]:

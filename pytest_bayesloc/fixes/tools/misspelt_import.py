@@ -76,9 +76,11 @@ def misspelt_import(task: Task, project: Project) -> Iterator[Made]:
 
 def _names(task: Task, found: re.Match[str], project: Project) -> Iterator[Made]:
     name, module = found["name"], found["module"]
-    statement = _importing(task.tree, task.line, name, module)
-    if statement is None:
+    froms = (n for n in nodes_of(task.tree, ast.ImportFrom) if is_of(n, module))
+    importing = [n for n in froms if name in {alias.name for alias in n.names}]
+    if not importing:
         return
+    statement = next((n for n in importing if holds(n, task.line)), importing[0])
     alias = next(alias for alias in statement.names if alias.name == name)
     meant = [found["meant"]] if found["meant"] else []
     others = [m for m in sources(project.defined_in(name), task.module) if m != module]
@@ -92,14 +94,8 @@ def _names(task: Task, found: re.Match[str], project: Project) -> Iterator[Made]
             yield _from(statement, moved, other, task.text, words)
     for other in dict.fromkeys((*meant, *close)):
         words = f"`{module}` has no `{name}`, but `{other}`"
-        yield _renamed(task, alias, other, words)
-
-
-def _importing(tree: ast.Module, line: int, name: str, module: str) -> ast.ImportFrom | None:
-    """The statement that imports ``name``: the one at ``line``, or else the first."""
-    froms = [n for n in nodes_of(tree, ast.ImportFrom) if is_of(n, module)]
-    found = [n for n in froms if name in {alias.name for alias in n.names}]
-    return next(iter((*(n for n in found if holds(n, line)), *found)), None)
+        edits = [task.text.rename(alias, name, other, words)]
+        yield edits if alias.asname else [*edits, *renamed(task.tree, task.text, name, other)]
 
 
 def _held(module: str, project: Project) -> list[str]:
@@ -140,17 +136,17 @@ def _of_module(statement: ast.ImportFrom, module: str, places: Text, words: str)
     return places.rename(statement, head.group() if head else "", f"from {module} ", words)
 
 
-def _renamed(task: Task, alias: ast.alias, new: str, words: str) -> list[TextEdit]:
-    """Another name in the import, and in its uses unless it is imported ``as`` something."""
-    edits = [task.text.rename(alias, alias.name, new, words)]
-    return edits if alias.asname else [*edits, *renamed(task.tree, task.text, alias.name, new)]
-
-
 def _modules(task: Task, missing: str, project: Project) -> Iterator[Made]:
     found = [n for n in ast.walk(task.tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
     asking = [n for n in found if _asks(n, missing)]
     here = [n for n in asking if holds(n, task.line)]
-    packages = list(dict.fromkeys((*packages_of(task.module), *_packages(found))))
+    modules = [task.module]
+    for node in found:
+        if isinstance(node, ast.Import):
+            modules += [alias.name for alias in node.names]
+        elif node.module and not node.level:
+            modules.append(f"{node.module}._")
+    packages = list(dict.fromkeys(p for module in modules for p in packages_of(module)))
     for statement in (here or asking)[:1]:
         if isinstance(statement, ast.ImportFrom):
             names = [alias.name for alias in statement.names]
@@ -168,17 +164,6 @@ def _asks(statement: ast.Import | ast.ImportFrom, missing: str) -> bool:
     if statement.level:
         return bool(said) and f".{missing}".endswith(f".{said}")
     return f"{said}.".startswith(f"{missing}.")
-
-
-def _packages(imports: Sequence[ast.Import | ast.ImportFrom]) -> Iterator[str]:
-    """The packages of what the file imports."""
-    for statement in imports:
-        if isinstance(statement, ast.Import):
-            modules = [alias.name for alias in statement.names]
-        else:
-            modules = [f"{statement.module}._"] if statement.module and not statement.level else []
-        for module in modules:
-            yield from packages_of(module)
 
 
 def _said(statement: ast.ImportFrom, missing: str, module: str) -> str:
@@ -201,7 +186,13 @@ def _candidates(
     holders = [set(_sources_of(name, task.module, project)) for name in names]
     having = [m for m in (set.intersection(*holders) if holders else ()) if _is_near(m, missing)]
     having.sort(key=lambda module: (-_ratio(_last(module), _last(missing)), module))
-    held = {module: set(_held(module, project)) for module in _close(missing)}
+    # Those that nearly have the name: of the standard library, or imported already.
+    depth = missing.count(".")
+    known = {m for m in (*sys.stdlib_module_names, *sys.modules.copy()) if m.count(".") == depth}
+    public = {m.lower(): m for m in sorted(known) if not re.search(r"(^|\.)_", m)}
+    near = difflib.get_close_matches(missing.lower(), list(public), n=N_MODULES, cutoff=CLOSE)
+    alike = (public[name] for name in near if public[name] != missing)
+    held = {module: set(_held(module, project)) for module in alike}
     close = (module for module in held if not held[module] or wanted <= held[module])
     moved = [MOVED[missing]] if missing in MOVED else []
     found = dict.fromkeys((*(m for m in nested if project.names_in(m)), *moved, *having, *close))
@@ -230,15 +221,6 @@ def _last(module: str) -> str:
 
 def _ratio(one: str, other: str) -> float:
     return difflib.SequenceMatcher(None, one, other).ratio()
-
-
-def _close(missing: str) -> list[str]:
-    """Modules that nearly have the name: of the standard library, or imported already."""
-    depth = missing.count(".")
-    known = {m for m in (*sys.stdlib_module_names, *sys.modules.copy()) if m.count(".") == depth}
-    public = {m.lower(): m for m in sorted(known) if not re.search(r"(^|\.)_", m)}
-    near = difflib.get_close_matches(missing.lower(), list(public), n=N_MODULES, cutoff=CLOSE)
-    return [public[module] for module in near if public[module] != missing]
 
 
 def _plain(

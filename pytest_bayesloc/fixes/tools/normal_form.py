@@ -48,29 +48,22 @@ def _forms(task: Task) -> list[Form]:
     if pairs:  # what was computed has to become what is expected
         got, wanted = map(ast.literal_eval, pairs[0])
         if isinstance(got, str) and isinstance(wanted, str):
-            return [form for form in FORMS if _becomes(form, got, wanted)]
-    texts = [text for text in _texts(task.test) if not text.isascii()][:MAX_TEXTS]
-    unlike = [(a, b) for a, b in permutations(texts, 2) if a.casefold() != b.casefold()]
-    found = [f for f in FORMS[:2] if any(_folded(f, a) == _folded(f, b) for a, b in unlike)]
-    return found[:1]
-
-
-def _becomes(form: Form, got: str, wanted: str) -> bool:
-    return got != wanted and unicodedata.normalize(form, got) == wanted
-
-
-def _folded(form: Form, text: str) -> str:
-    return unicodedata.normalize(form, text).casefold()
-
-
-def _texts(test: str) -> list[str]:
-    """The texts that stand in a test."""
+            forms = FORMS if got != wanted else ()
+            return [form for form in forms if unicodedata.normalize(form, got) == wanted]
+    test = task.test
     try:
         tree = ast.parse(f"if True:\n{test}" if test[:1].isspace() else test)
     except (SyntaxError, ValueError):
         return []
-    constants = (node.value for node in nodes_of(tree, ast.Constant))
-    return list(dict.fromkeys(value for value in constants if isinstance(value, str)))
+    values = dict.fromkeys(node.value for node in nodes_of(tree, ast.Constant))
+    texts = [value for value in values if isinstance(value, str) and not value.isascii()]
+    unlike = [(a, b) for a, b in permutations(texts[:MAX_TEXTS], 2) if a.casefold() != b.casefold()]
+    found = [f for f in FORMS[:2] if any(_folded(f, a) == _folded(f, b) for a, b in unlike)]
+    return found[:1]
+
+
+def _folded(form: Form, text: str) -> str:
+    return unicodedata.normalize(form, text).casefold()
 
 
 def _edits(task: Task, function: FunctionNode, form: str) -> Iterator[Sequence[TextEdit]]:

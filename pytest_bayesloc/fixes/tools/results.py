@@ -59,8 +59,7 @@ def missing_return(task: Task, _project: Project) -> Iterator[Made]:
                 if _is_of_builder(task.tree, function, task.message):
                     yield _after(text, function.body[-1], "self")
             if task.error_type == "AssertionError":
-                for block in _blocks(function):
-                    yield from _too_soon(text, block[-1])
+                yield from _too_soon(text, function)
 
 
 def _in_place(text: Text, function: FunctionNode) -> Iterator[Made]:
@@ -110,25 +109,19 @@ def _is_for_effect(function: FunctionNode, test: str) -> bool:
     What says that it returns None is none of these if the failing test takes its result.
     """
     decorators = (ast.unparse(decorator) for decorator in function.decorator_list)
-    return (
+    if (
         function.name in _SILENT
         or function.name.startswith("test")
         or any(said.endswith((".setter", ".deleter")) for said in decorators)
         or any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own_nodes(function))
-        or (_returns_none(function) and not _is_taken(function.name, test))
-    )
-
-
-def _returns_none(function: FunctionNode) -> bool:
-    return function.returns is not None and ast.unparse(function.returns) == "None"
-
-
-def _is_taken(name: str, test: str) -> bool:
-    """Whether a test does something with what calls of a function give."""
+    ):
+        return True
+    if function.returns is None or ast.unparse(function.returns) != "None":
+        return False
     tree = tree_of(dedent(test)) or ast.Module([], [])
     dropped = {node.value for node in nodes_of(tree, ast.Expr)}
-    calls = (node for node in nodes_of(tree, ast.Call) if last_name(node.func) == name)
-    return any(call not in dropped for call in calls)
+    calls = (node for node in nodes_of(tree, ast.Call) if last_name(node.func) == function.name)
+    return all(call in dropped for call in calls)
 
 
 def _is_of_builder(tree: ast.Module, function: FunctionNode, message: str) -> bool:
@@ -226,31 +219,31 @@ def _gathered(function: FunctionNode, loop: ast.stmt) -> list[str]:
     return [name for name in dict.fromkeys(changed) if name in before]
 
 
-def _blocks(function: FunctionNode) -> Iterator[list[ast.stmt]]:
-    """The blocks of a function, the outermost first; none of those in it."""
-    for node in (function, *own_nodes(function)):
-        if node is function or not isinstance(node, ScopeNode):
-            for name in ("body", "orelse", "finalbody"):
-                block = getattr(node, name, None)
-                if isinstance(block, list) and block:
-                    yield block
+def _too_soon(text: Text, function: FunctionNode) -> Iterator[Made]:
+    """A ``return`` at the end of a loop's body, or in its last ``else``, behind the loop.
 
-
-def _too_soon(text: Text, loop: ast.stmt) -> Iterator[Made]:
-    """A ``return`` at the end of a loop's body, or in its last ``else``, behind the loop."""
-    if not isinstance(loop, (ast.For, ast.While)) or loop.orelse:
-        return
-    last = loop.body[-1]
-    if isinstance(last, ast.Return) and len(loop.body) > 1 and not text.lead(last).strip():
-        yield _moved(text, loop, last, text.line_start(last))
-    if isinstance(last, ast.If) and len(last.orelse) == 1:
-        (other,) = last.orelse
-        end = text.end(last.body[-1])
-        between = text.between(end, text.start(other))
-        cut = between.find("\n")
-        is_plain = cut >= 0 and "#" not in between and "else" in between
-        if isinstance(other, ast.Return) and is_plain:
-            yield _moved(text, loop, other, end + cut + 1)
+    The loop ends a block, the outermost first; none of a function or class in this one.
+    """
+    blocks = (
+        getattr(node, name, None)
+        for node in (function, *own_nodes(function))
+        if node is function or not isinstance(node, ScopeNode)
+        for name in ("body", "orelse", "finalbody")
+    )
+    for loop in (block[-1] for block in blocks if isinstance(block, list) and block):
+        if not isinstance(loop, (ast.For, ast.While)) or loop.orelse:
+            continue
+        last = loop.body[-1]
+        if isinstance(last, ast.Return) and len(loop.body) > 1 and not text.lead(last).strip():
+            yield _moved(text, loop, last, text.line_start(last))
+        if isinstance(last, ast.If) and len(last.orelse) == 1:
+            (other,) = last.orelse
+            end = text.end(last.body[-1])
+            between = text.between(end, text.start(other))
+            cut = between.find("\n")
+            is_plain = cut >= 0 and "#" not in between and "else" in between
+            if isinstance(other, ast.Return) and is_plain:
+                yield _moved(text, loop, other, end + cut + 1)
 
 
 def _moved(text: Text, loop: ast.stmt, last: ast.Return, start: int) -> Made:
@@ -310,14 +303,22 @@ TAKERS = frozenset(
 )
 def missing_await(task: Task, project: Project) -> Iterator[Made]:
     """The line with ``await`` before a call that gives a coroutine, or without one too many."""
+    text = task.text
     if _NOT_AWAITABLE.search(task.message):
-        for node in (n for n in task.nodes if isinstance(n, ast.Await)):
-            said = task.text.of(node).removeprefix("await").strip()
-            words = f"`{brief(task.text.of(node.value))}` is not awaited"
-            yield task.text.replace(node, said, words)
+        for awaited in (n for n in task.nodes if isinstance(n, ast.Await)):
+            said = text.of(awaited).removeprefix("await").strip()
+            words = f"`{brief(text.of(awaited.value))}` is not awaited"
+            yield text.replace(awaited, said, words)
         return
-    if _PLAIN.search(task.message):
-        yield from _asynchronous_blocks(task)
+    if _PLAIN.search(task.message) and isinstance(task.function, ast.AsyncFunctionDef):
+        for node in task.nodes:
+            if isinstance(node, (ast.For, ast.With)):
+                word = "for" if isinstance(node, ast.For) else "with"
+                yield text.insert(text.start(node), "async ", f"`async {word}`")
+            elif isinstance(node, ast.comprehension) and not node.is_async:
+                before = text.between(0, text.start(node.target))
+                at = len(before[: before.rindex("for")].encode())
+                yield text.insert(at, "async ", "`async for`")
     yield from _dropped(task, project)
     yield from _used(task, project)
 
@@ -341,21 +342,6 @@ def _used(task: Task, project: Project) -> Iterator[Made]:
             is_built_in = isinstance(call.func, ast.Name) and call.func.id in BUILT_IN
             if call.lineno in near and called_name(call) not in own and not is_built_in:
                 yield _awaited(task.text, call, above)
-
-
-def _asynchronous_blocks(task: Task) -> Iterator[Made]:
-    """The loop, the comprehension or the block at the line with ``async`` before it."""
-    text = task.text
-    if not isinstance(task.function, ast.AsyncFunctionDef):
-        return
-    for node in task.nodes:
-        if isinstance(node, (ast.For, ast.With)):
-            word = "for" if isinstance(node, ast.For) else "with"
-            yield text.insert(text.start(node), "async ", f"`async {word}`")
-        elif isinstance(node, ast.comprehension) and not node.is_async:
-            before = text.between(0, text.start(node.target))
-            at = len(before[: before.rindex("for")].encode())
-            yield text.insert(at, "async ", "`async for`")
 
 
 def _dropped(task: Task, project: Project) -> Iterator[Made]:

@@ -73,15 +73,13 @@ def mutable_default(task: Task, _project: Project) -> Iterator[Made]:
     """The file with each mutable default of what was executed made in the function."""
     for function in _executed(task):
         for parameter, default in defaults(function.args):
-            if _is_mutable(default) and _is_given_on(function, parameter.arg):
+            if not _is_mutable(default):
+                continue
+            # The body may change the value, or give it to somebody who may.
+            looked_at = {id(part) for node in ast.walk(function) for part in _looked_at(node)}
+            uses = (n for n in nodes_of(function, ast.Name) if n.id == parameter.arg)
+            if any(isinstance(use.ctx, ast.Load) and id(use) not in looked_at for use in uses):
                 yield _made_anew(task, function, parameter, default)
-
-
-def _is_given_on(function: FunctionNode, name: str) -> bool:
-    """Whether the body may change the value, or give it to somebody who may."""
-    looked_at = {id(part) for node in ast.walk(function) for part in _looked_at(node)}
-    uses = (n for n in nodes_of(function, ast.Name) if n.id == name)
-    return any(isinstance(use.ctx, ast.Load) and id(use) not in looked_at for use in uses)
 
 
 def _looked_at(node: ast.AST) -> Sequence[ast.expr]:
@@ -159,6 +157,7 @@ def shared_value(task: Task, _project: Project) -> Iterator[Made]:
 
 def _fields(task: Task, name: str) -> Iterator[Made]:
     """Every mutable default of the class, made by a factory for each instance."""
+    text = task.text
     for owner in nodes_of(task.tree, ast.ClassDef):
         fields = [s for s in owner.body if isinstance(s, ast.AnnAssign) and s.value is not None]
         if name not in {ast.unparse(field.target) for field in fields}:
@@ -168,22 +167,24 @@ def _fields(task: Task, name: str) -> Iterator[Made]:
             for n in task.tree.body
         )
         maker = "dataclasses.field" if whole else "field"
-        edits = [edit for field in fields for edit in _by_factory(task.text, field, name, maker)]
-        code = task.text.edited(*edits)
+        edits = []
+        for field in fields:
+            value = field.value
+            if isinstance(value, ast.Call) and called_name(value) == "field":
+                named = (k for k in value.keywords if k.arg == "default" and _is_mutable(k.value))
+                edits += [
+                    text.cut(
+                        text.start(k), text.end(k), f"default_factory={_factory(text, k.value)}"
+                    )
+                    for k in named
+                ]
+            elif value is not None and (_is_mutable(value) or ast.unparse(field.target) == name):
+                made = f"{maker}(default_factory={_factory(text, value)})"
+                edits.append(text.replace(value, made))
+        code = text.edited(*edits)
         if maker == "field" and re.search(r"import .*\bfield\b", task.code) is None:
             code = with_import(code, "from dataclasses import field") or code
         yield Proposal(code=code, message=f"`{name}` is made anew for each `{owner.name}`")
-
-
-def _by_factory(text: Text, field: ast.AnnAssign, name: str, maker: str) -> Iterator[TextEdit]:
-    value = field.value
-    if isinstance(value, ast.Call) and called_name(value) == "field":
-        for keyword in value.keywords:
-            if keyword.arg == "default" and _is_mutable(keyword.value):
-                factory = f"default_factory={_factory(text, keyword.value)}"
-                yield text.cut(text.start(keyword), text.end(keyword), factory)
-    elif value is not None and (_is_mutable(value) or ast.unparse(field.target) == name):
-        yield text.replace(value, f"{maker}(default_factory={_factory(text, value)})")
 
 
 def _factory(text: Text, value: ast.expr) -> str:
@@ -197,34 +198,29 @@ def _factory(text: Text, value: ast.expr) -> str:
 
 
 def _of_classes(task: Task, executed: Sequence[FunctionNode]) -> Iterator[Made]:
+    """The attributes of classes that their methods change in place, and none sets."""
     owners = [owner for method, owner in methods(task.tree) if method in executed]
     families = (base for owner in owners for base in (owner, *_bases(task.tree, owner)))
     for owner in dict.fromkeys(families):
-        for statement, name, value in _shared_in(owner):
-            yield _own(task, owner, statement, f"{name} = {task.text.of(value)}")
+        changed = {name for node in ast.walk(owner) for name in _changed_by(node)}
+        is_set = {
+            node.attr
+            for node in nodes_of(owner, ast.Attribute)
+            if isinstance(node.ctx, ast.Store)
+            and ast.unparse(node.value) in {"self", "cls", owner.name}
+        }
+        for statement in owner.body:
+            if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
+                continue
+            given = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            name, is_one = ast.unparse(given[0]), len(given) == 1
+            if is_one and _is_mutable(statement.value) and name in changed and name not in is_set:
+                yield _own(task, owner, statement, f"{name} = {task.text.of(statement.value)}")
 
 
 def _bases(tree: ast.Module, owner: ast.ClassDef) -> list[ast.ClassDef]:
     names = {ast.unparse(base) for base in owner.bases}
     return [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name in names]
-
-
-def _shared_in(owner: ast.ClassDef) -> Iterator[tuple[ast.stmt, str, ast.expr]]:
-    """The attributes of a class that its methods change in place, and none sets."""
-    changed = {name for node in ast.walk(owner) for name in _changed_by(node)}
-    is_set = {
-        node.attr
-        for node in nodes_of(owner, ast.Attribute)
-        if isinstance(node.ctx, ast.Store)
-        and ast.unparse(node.value) in {"self", "cls", owner.name}
-    }
-    for statement in owner.body:
-        if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
-            continue
-        given = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        name, is_one = ast.unparse(given[0]), len(given) == 1
-        if is_one and _is_mutable(statement.value) and name in changed and name not in is_set:
-            yield statement, name, statement.value
 
 
 def _changed_by(node: ast.AST) -> list[str]:
@@ -284,7 +280,11 @@ def _of_closures(text: Text, function: FunctionNode) -> Iterator[Made]:
     for loop in own_nodes(function):
         if not isinstance(loop, _LOOPS):
             continue
-        bound = _bound_by(loop)
+        is_statement = isinstance(loop, ast.stmt)
+        parts = [loop] if is_statement else getattr(loop, "generators", [])
+        targets = (getattr(part, "target", part) for part in parts)
+        changing = [n.id for target in targets for n in nodes_of(target, ast.Name)]
+        bound = dict.fromkeys((*changing, *(bound_in(loop) if is_statement else ())))
         for node in ast.walk(loop):
             if not isinstance(node, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
                 continue
@@ -295,14 +295,6 @@ def _of_closures(text: Text, function: FunctionNode) -> Iterator[Made]:
             names = [n for n in bound if n not in own and n in {m.id for m in inner}]
             if names and (isinstance(loop, ast.stmt) or is_placed(text, loop)):
                 yield _bound_now(text, node, names)
-
-
-def _bound_by(loop: ast.AST) -> list[str]:
-    """Returns the names that change from one turn of a loop to the next."""
-    is_statement = isinstance(loop, ast.stmt)
-    parts = [loop] if is_statement else getattr(loop, "generators", [])
-    found = [n.id for part in parts for n in nodes_of(getattr(part, "target", part), ast.Name)]
-    return [*dict.fromkeys((*found, *(bound_in(loop) if is_statement else ())))]
 
 
 def _bound_now(
@@ -360,33 +352,28 @@ def _is_fresh(value: ast.expr) -> bool:
 
 def _of_arguments(text: Text, function: FunctionNode) -> Iterator[Made]:
     """A parameter that is changed in place, in a copy: sorted, turned round, or in another way."""
+    given, changed = parameters(function.args), list[str]()
     for node in own_nodes(function):
         match node:
             case ast.Expr(
                 value=ast.Call(
                     func=ast.Attribute(value=ast.Name(id=owner), attr="sort" | "reverse" as how)
                 ) as call
-            ) if owner in parameters(function.args):
+            ) if owner in given:
                 more = "".join(f", {text.of(k)}" for k in call.keywords)
                 made = f"sorted({owner}{more})" if how == "sort" else f"list(reversed({owner}))"
                 words = f"`{owner}` of the caller stays as it is"
                 edit = text.replace(call, f"{owner} = {made}", words)
                 yield proposal(text, edit, is_guess=True)  # a caller may rely on the side effect
-    first, given = first_statement(function), parameters(function.args)
-    for name in dict.fromkeys(filter(given.__contains__, map(_changed_in, own_nodes(function)))):
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=how)) if how in CHANGING:
+                changed.append(name)
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+                changed.append(name)
+    first = first_statement(function)
+    for name in dict.fromkeys(filter(given.__contains__, changed)):
         words = f"a copy of `{name}` is changed"
         if copied := text.before(first, f"{name} = {name}.copy()", words):
             yield proposal(text, copied, is_guess=True)
-
-
-def _changed_in(node: ast.AST) -> str:
-    """The variable whose list, dict or set ``node`` changes in place; empty if it changes none."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=how)) if how in CHANGING:
-            return name
-        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
-            return name
-    return ""
 
 
 def _of_flat_copies(task: Task, function: FunctionNode) -> Iterator[Made]:

@@ -44,9 +44,18 @@ def _repairs(code: str) -> Iterator[Proposal]:
         return
     yield from _with_comparison(lines, line)
     if "does not match opening" in error.msg:
-        yield from _with_other_bracket(lines, line, error)
-    if "forgot a comma" in error.msg:
-        yield from _with_comma(lines, range(line, (error.end_lineno or line) + 1))
+        opened = re.search(r"opening parenthesis '(.)'", error.msg)
+        if opened is not None:
+            text, at = lines[line - 1], (error.offset or 1) - 1
+            closing = {"(": ")", "[": "]", "{": "}"}[opened[1]]
+            words = f"`{closing}` closes the bracket on line {line}"
+            yield with_lines(lines, line, line, f"{text[:at]}{closing}{text[at + 1 :]}", words)
+    if "forgot a comma" in error.msg:  # behind one of the lines, before a comment
+        for number in range(line, error.end_lineno or line):
+            text = lines[number - 1]
+            end = len(text.partition("#")[0].rstrip())
+            words = f"a comma ends the item on line {number}"
+            yield with_lines(lines, number, number, f"{text[:end]},{text[end:]}", words)
     if error.msg.startswith("unterminated "):
         yield from _with_closed_string(lines, line, error)
 
@@ -124,24 +133,6 @@ def _with_comparison(lines: Sequence[str], line: int) -> Iterator[Proposal]:
         yield with_lines(lines, line, line, made, f"`==` compares on line {line}")
 
 
-def _with_other_bracket(lines: Sequence[str], line: int, error: SyntaxError) -> Iterator[Proposal]:
-    text, at = lines[line - 1], (error.offset or 1) - 1
-    opened = re.search(r"opening parenthesis '(.)'", error.msg)
-    if opened is not None:
-        closing = {"(": ")", "[": "]", "{": "}"}[opened[1]]
-        words = f"`{closing}` closes the bracket on line {line}"
-        yield with_lines(lines, line, line, f"{text[:at]}{closing}{text[at + 1 :]}", words)
-
-
-def _with_comma(lines: Sequence[str], numbers: range) -> Iterator[Proposal]:
-    """A comma behind one of the lines, before a comment."""
-    for number in numbers[:-1]:
-        text = lines[number - 1]
-        end = len(text.partition("#")[0].rstrip())
-        made = f"{text[:end]},{text[end:]}"
-        yield with_lines(lines, number, number, made, f"a comma ends the item on line {number}")
-
-
 def _with_closed_string(lines: Sequence[str], line: int, error: SyntaxError) -> Iterator[Proposal]:
     text = lines[line - 1]
     words = f"the string on line {line} is closed"
@@ -214,23 +205,19 @@ def _from_elsewhere(code: str) -> Iterator[Proposal]:
     """The statements, operators and numbers of Python 2 and of C, as they are written now."""
     made = code
     for pattern, change in _ELSEWHERE:
-        made = _substituted(made, re.compile(pattern), change)
+        # A match that begins in a string or a comment stays as it is.
+        masked, end = _masked(made), 0
+        parts: list[str] = []
+        for found in re.finditer(pattern, made):
+            at = found.start() + len(found.group()) - len(found.group().lstrip())
+            if found.start() < end or masked[at : at + 1] != made[at : at + 1]:
+                continue
+            said = change(found) if callable(change) else found.expand(change)
+            parts += [made[end : found.start()], said]
+            end = found.end()
+        made = "".join((*parts, made[end:]))
     if made != code:
         yield Proposal(code=made, message="what Python 2 or C has is written as in Python 3")
-
-
-def _substituted(code: str, pattern: re.Pattern[str], change: _Change) -> str:
-    """Each match that does not begin in a string or a comment changed."""
-    masked = _masked(code)
-    parts, end = [], 0
-    for found in pattern.finditer(code):
-        at = found.start() + len(found.group()) - len(found.group().lstrip())
-        if found.start() < end or masked[at : at + 1] != code[at : at + 1]:
-            continue
-        made = change(found) if callable(change) else found.expand(change)
-        parts += [code[end : found.start()], made]
-        end = found.end()
-    return "".join((*parts, code[end:]))
 
 
 def _masked(code: str) -> str:

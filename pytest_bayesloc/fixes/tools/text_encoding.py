@@ -29,9 +29,13 @@ def text_encoding(task: Task, project: Project) -> Iterator[Made]:  # noqa: ARG0
     calls = [node for node in nodes_of(task.function, ast.Call) if _is_of_text(node)]
     calls.sort(key=lambda node: abs(node.lineno - task.line))
     is_other = not task.message.startswith("'utf-8'")
-    for call in calls:
-        if is_other:
-            yield from _in_utf8(task, call)
+    for call in calls if is_other else ():
+        own = _given(call, "encoding")
+        if own is None:
+            yield task.text.one_more(call, 'encoding="utf-8"', "the text is in UTF-8")
+        elif isinstance(own, ast.Constant):
+            words = f"the text is in UTF-8, not in {task.text.of(own)}"
+            yield task.text.replace(own, '"utf-8"', words)
     for call in calls:
         if not _given(call, "errors", 1):
             encoding = "" if _given(call, "encoding") or is_other else 'encoding="utf-8", '
@@ -58,12 +62,3 @@ def _given(call: ast.Call, name: str, behind: int = 0) -> ast.expr | None:
         before -= 1
     named = (keyword.value for keyword in call.keywords if keyword.arg == name)
     return next(iter(call.args[before + behind : before + behind + 1]), None) or next(named, None)
-
-
-def _in_utf8(task: Task, call: ast.Call) -> Iterator[Made]:
-    own = _given(call, "encoding")
-    if own is None:
-        yield task.text.one_more(call, 'encoding="utf-8"', "the text is in UTF-8")
-    elif isinstance(own, ast.Constant):
-        words = f"the text is in UTF-8, not in {task.text.of(own)}"
-        yield task.text.replace(own, '"utf-8"', words)

@@ -181,16 +181,20 @@ def _returned(task: Task) -> Iterator[Made]:
     forms = [*_forms(left, right), *_forms(right, left)]
     if "json" in bound_in(task.tree) and (_is_json_of(left, right) or _is_json_of(right, left)):
         forms.append("json.loads({})")
-    for value in _results(task) if forms else ():
+    if not forms:
+        return
+    around = ((line, function_at(task.tree, line)) for line in task.executed)
+    values = (
+        node.value
+        for line, function in around
+        if function is not None
+        for node in nodes_of(function, ast.Return)
+        if node.value is not None and holds(node, line)
+    )
+    for value in values:
         for form in forms:
             if is_placed(task.text, value) and _fits(value, form):
                 yield from _converted(task.text, value, form)
-
-
-def _is_other_order(left: object, right: object) -> bool:
-    if not isinstance(left, list) or not isinstance(right, list) or left == right:
-        return False
-    return Counter(map(repr, left)) == Counter(map(repr, right))
 
 
 def _is_json_of(said: object, value: object) -> bool:
@@ -202,7 +206,12 @@ def _as_numbers(task: Task, left: object, right: object) -> Iterator[Made]:
     """Sorts texts as numbers where the order is another one, or takes the largest as a number."""
     text = task.text
     calls = [n for f in task.functions for n in nodes_of(f, ast.Call)]
-    if _is_other_order(left, right):
+    if (
+        isinstance(left, list)
+        and isinstance(right, list)
+        and left != right
+        and Counter(map(repr, left)) == Counter(map(repr, right))
+    ):
         for call in (n for n in calls if called_name(n) in {"sorted", "sort"}):
             keys = [k.value for k in call.keywords if k.arg == "key"]
             for kind in ("int", "float"):
@@ -215,15 +224,6 @@ def _as_numbers(task: Task, left: object, right: object) -> Iterator[Made]:
         form = f"map({kinds.pop().__name__}, {{}})"
         for part in (part for call in calls for part in picked(call, "max()|min()")):
             yield from _converted(text, part, form)
-
-
-def _results(task: Task) -> Iterator[ast.expr]:
-    """Yields the values that are returned on executed lines."""
-    for line in task.executed:
-        function = function_at(task.tree, line)
-        for node in nodes_of(function, ast.Return) if function is not None else ():
-            if node.value is not None and holds(node, line):
-                yield node.value
 
 
 def _forms(value: object, wanted: object) -> list[str]:

@@ -29,7 +29,7 @@ def wrong_key(task: Task, project: Project) -> Iterator[Made]:
     if task.message.startswith("list indices"):
         yield from _of_first(task)
     for node in task.nodes:
-        if isinstance(node, ast.Subscript) and _says(node.slice, task.message):
+        if isinstance(node, ast.Subscript):
             yield from _other_keys(task, node, dicts)
         for part in picked(node, "looped") if "indices" in task.message else ():
             lists = dict.fromkeys(k for own in dicts for k in own if isinstance(own[k], list))
@@ -50,26 +50,22 @@ def _of_first(task: Task) -> Iterator[Made]:
         yield [task.text.replace(node, f"{base}[0]", words) for node in same]
 
 
-def _says(key: ast.expr, missing: str) -> bool:
-    is_text = isinstance(key, ast.Constant) and isinstance(key.value, str)
-    return is_text and ast.unparse(key) == missing
-
-
 def _other_keys(task: Task, node: ast.Subscript, dicts: list[dict[str, object]]) -> Iterator[Made]:
-    text = task.text
-    said = text.of(node.slice)
+    key, text = node.slice, task.text
+    is_text = isinstance(key, ast.Constant) and isinstance(key.value, str)
+    if not is_text or ast.unparse(key) != task.message:
+        return
+    said = text.of(key)
     wrong, quote = task.message[1:-1], said[-1:]
     if said[1:-1] != wrong or not is_placed(text, node):
         return
-    for key in similar(wrong, (key for own in dicts for key in own)):
-        yield text.replace(node.slice, f"{quote}{key}{quote}", f"the key is `{key}`, not `{wrong}`")
-    for key in dict.fromkeys(key for own in dicts for key in own if _holds(own[key], wrong)):
-        made = f"{text.of(node.value)}[{quote}{key}{quote}]"
-        yield text.replace(node.value, made, f"`{wrong}` lies in `{key}`")
-
-
-def _holds(value: object, key: str) -> bool:
-    return isinstance(value, dict) and key in value
+    for other in similar(wrong, (known for own in dicts for known in own)):
+        yield text.replace(key, f"{quote}{other}{quote}", f"the key is `{other}`, not `{wrong}`")
+    pairs = (pair for own in dicts for pair in own.items())
+    above = (name for name, value in pairs if isinstance(value, dict) and wrong in value)
+    for name in dict.fromkeys(above):
+        made = f"{text.of(node.value)}[{quote}{name}{quote}]"
+        yield text.replace(node.value, made, f"`{wrong}` lies in `{name}`")
 
 
 def _dicts(task: Task, project: Project) -> Iterator[dict[str, object]]:
