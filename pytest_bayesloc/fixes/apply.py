@@ -101,7 +101,11 @@ class Journal:
                 raise OSError(f"{self._folder} leads out of {self._root}")  # noqa: TRY301 - as below
             for left in self._folder.glob(f"*{PARTIAL}"):  # what a kill left half written
                 left.unlink(missing_ok=True)
-            self._replace(kept, _dumped(entry), 0o600)
+            old, new = (
+                base64.b64encode(data).decode("ascii") for data in (entry.before, entry.after)
+            )
+            said = json.dumps({**asdict(entry), "before": old, "after": new})
+            self._replace(kept, said.encode("ascii"), 0o600)
             _require(path, entry)  # the journal took its time
             self._replace(path, entry.after)
         except OSError as error:
@@ -144,7 +148,12 @@ class Journal:
         for path in read:
             with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
                 if path.stat().st_size <= MAX_BYTES:
-                    read[path] = _loaded(path.read_bytes())
+                    said = json.loads(path.read_bytes())
+                    texts = {name: str(said[name]) for name in ("file", "tool", "target")}
+                    before, after = (
+                        base64.b64decode(said[name], validate=True) for name in ("before", "after")
+                    )
+                    read[path] = JournalEntry(**texts, before=before, after=after)
         return read
 
     def _replace(self, path: Path, data: bytes, mode: int | None = None) -> None:
@@ -201,18 +210,6 @@ def _write_beside(
             os.fsync(opened)
         finally:
             os.close(opened)
-
-
-def _dumped(entry: JournalEntry) -> bytes:
-    before, after = (base64.b64encode(data).decode("ascii") for data in (entry.before, entry.after))
-    return json.dumps({**asdict(entry), "before": before, "after": after}).encode("ascii")
-
-
-def _loaded(data: bytes) -> JournalEntry:
-    read = json.loads(data)
-    texts = {name: str(read[name]) for name in ("file", "tool", "target")}
-    before, after = (base64.b64decode(read[name], validate=True) for name in ("before", "after"))
-    return JournalEntry(**texts, before=before, after=after)
 
 
 _ENDS = ("\r\n", "\n", "\r")

@@ -129,7 +129,11 @@ class Library:
         self._slow: set[str] = set()
         known: dict[str, Tool] = {}
         for tool in tools:
-            known.setdefault(tool.name, self._retired(tool))
+            record, given = self._records.get(tool.name), tool
+            if record is not None and record.is_retired and not tool.why_not:
+                why = f"retired: {record.n_verified} of {record.n_bugs} bugs"
+                given = replace(tool, propose=None, why_not=why)
+            known.setdefault(tool.name, given)
         self.tools: tuple[Tool, ...] = tuple(known.values())
         self.names = frozenset(known)
 
@@ -172,13 +176,6 @@ class Library:
     def record(self, name: str) -> ToolRecord:
         """Returns the record of a tool; of a composition, that of its first tool."""
         return self._records.get(name.partition(" + ")[0], ToolRecord())
-
-    def _retired(self, tool: Tool) -> Tool:
-        record = self._records.get(tool.name)
-        if record is None or not record.is_retired or tool.why_not:
-            return tool
-        why = f"retired: {record.n_verified} of {record.n_bugs} bugs"
-        return replace(tool, propose=None, why_not=why)
 
     def _order(self, match: tuple[Tool, float]) -> tuple[int, float, float, str]:
         tool, similarity = match

@@ -114,15 +114,14 @@ def answer() -> None:
     cases, ends = request["cases"], time.monotonic() + request["limit_s"]
     found = []
     for i, raw in enumerate(cases):
-        failing, passing = (tuple(map(_call, raw[name])) for name in ("failing", "passing"))
+        failing, passing = (
+            tuple((method, tuple(args)) for method, args in raw[name])
+            for name in ("failing", "passing")
+        )
         share_s = (ends - time.monotonic()) / (len(cases) - i)
         case = PatternCase(**{**raw, "failing": failing, "passing": passing})
         found.append(fitting(case, request["expected"], share_s))
     json.dump([[*map(asdict, edits)] for edits in found], sys.stdout)
-
-
-def _call(raw: Sequence[Any]) -> MatchCall:
-    return raw[0], tuple(raw[1])
 
 
 def fitting(case: PatternCase, expected: Sequence[str], limit_s: float) -> list[JudgedEdit]:

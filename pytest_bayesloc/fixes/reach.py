@@ -35,7 +35,11 @@ def out_of_bounds(candidate: Candidate, reach: Reach) -> str:
     if candidate.level is not Level.SAFE and (name := reach.new_in(*parts)):
         return f"it now uses `{name}`, which reaches out of the process"
     if candidate.target is not None:  # of a function that does not reach out
-        return _reaches_out_now(candidate, reach.never_edited)
+        tree, whole = tree_of(candidate.parts()[1]), tree_of(candidate.before)
+        if tree is None or whole is None:
+            return "it does not parse"
+        calls = calls_out(tree, aliases(whole), reach.never_edited)
+        return f"it calls `{calls[0]}`, which reaches out of the process" if calls else ""
     if tree_of(candidate.before) is None and (new := tree_of(candidate.after)) is not None:
         return _moves_a_way_out(candidate.before, candidate.after, new, reach.never_edited)
     return _changes_a_way_out(candidate, reach.never_edited)
@@ -58,14 +62,6 @@ def _changes_a_way_out(candidate: Candidate, never_edited: Collection[str]) -> s
     if functions and before and candidate.level is not Level.SAFE:
         return f"it changes a function that calls `{next(iter(before))}`"
     return ""
-
-
-def _reaches_out_now(candidate: Candidate, never_edited: Collection[str]) -> str:
-    tree, whole = tree_of(candidate.parts()[1]), tree_of(candidate.before)
-    if tree is None or whole is None:
-        return "it does not parse"
-    calls = calls_out(tree, aliases(whole), never_edited)
-    return f"it calls `{calls[0]}`, which reaches out of the process" if calls else ""
 
 
 def _moves_a_way_out(old: str, new: str, tree: ast.AST, never_edited: Collection[str]) -> str:

@@ -67,22 +67,20 @@ def run_program(tool: Tool, task: Task, _project: Project) -> Iterator[Proposal]
         for file, data in tool.files.items():
             (folder / file).write_bytes(data)
             (folder / file).chmod(0o500)
-        argv = _argv(tool, folder)
+        command = tool.command
+        args = [str(folder / arg) if arg in tool.files else arg for arg in tool.args]
+        if command == PYTHON:
+            argv = [sys.executable, "-I", *args]
+        else:
+            is_beside = command in tool.files
+            found = str(folder / command) if is_beside else shutil.which(command)
+            if found is None:
+                raise _broken(tool.name, f"there is no {command}")
+            argv = [found, *args]
         if os.name == "posix":
             argv = [sys.executable, "-I", "-S", "-c", _BOOT, json.dumps(LIMITS), *argv]
         answer = _answer(tool.name, argv, folder, json.dumps(asdict(task)).encode("ascii"))
     yield from _proposals(answer, tool.name)
-
-
-def _argv(tool: Tool, folder: Path) -> list[str]:
-    command = tool.command
-    args = [str(folder / arg) if arg in tool.files else arg for arg in tool.args]
-    if command == PYTHON:
-        return [sys.executable, "-I", *args]
-    found = str(folder / command) if command in tool.files else shutil.which(command)
-    if found is None:
-        raise _broken(tool.name, f"there is no {command}")
-    return [found, *args]
 
 
 def _answer(name: str, argv: list[str], folder: Path, request: bytes) -> bytes:

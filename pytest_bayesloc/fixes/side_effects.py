@@ -116,15 +116,15 @@ def calls_out(tree: ast.AST, imported: Mapping[str, str], named: Collection[str]
         imported: The dotted names of its file (``aliases``).
         named: As above.
     """
-    calls = nodes_of(tree, ast.Call)
-    return [ast.unparse(c) for c in calls if _reaches_out(c, imported, frozenset(named))]
-
-
-def _reaches_out(call: ast.Call, imported: Mapping[str, str], named: frozenset[str]) -> bool:
-    parts = full_name(call.func, imported).split(".")
-    starts = {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
-    ends = {".".join(parts[n:]) for n in range(len(parts))}
-    return not (named.isdisjoint(starts | ends) and (SENDING | UNFENCED).isdisjoint(starts))
+    found = []
+    out = SENDING | UNFENCED
+    for call in nodes_of(tree, ast.Call):
+        parts = full_name(call.func, imported).split(".")
+        starts = {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
+        ends = {".".join(parts[n:]) for n in range(len(parts))}
+        if not (out.isdisjoint(starts) and (starts | ends).isdisjoint(named)):
+            found.append(ast.unparse(call))
+    return found
 
 
 def full_name(function: ast.expr, imported: Mapping[str, str]) -> str:
@@ -166,17 +166,13 @@ def meanings(function: ast.AST, tree: ast.AST) -> dict[str, set[str]]:
                 found.setdefault(bound, set()).add(stands_for)
     for node in (*getattr(tree, "body", ()), *ast.walk(function)):
         if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
-            _rename(node, found)
+            # Such as ``run = subprocess.run`` and ``do = exec``.
+            root, dot, rest = ast.unparse(node.value).partition(".")
+            known = {f"{meaning}{dot}{rest}" for meaning in found.get(root, {root} & DENIED)}
+            names = [t.id for t in node.targets if isinstance(t, ast.Name) and t.id != root]
+            for name in names if known else ():
+                found.setdefault(name, set()).update(known)
     return found
-
-
-def _rename(node: ast.Assign, found: dict[str, set[str]]) -> None:
-    """Note ``run = subprocess.run`` and ``do = exec`` in ``found``."""
-    root, dot, rest = ast.unparse(node.value).partition(".")
-    known = {f"{meaning}{dot}{rest}" for meaning in found.get(root, {root} & DENIED)}
-    for target in node.targets:
-        if isinstance(target, ast.Name) and known and target.id != root:
-            found.setdefault(target.id, set()).update(known)
 
 
 def _spread(name: str, meaning: str) -> Iterator[tuple[str, str]]:

@@ -24,7 +24,8 @@ def simpler(before: str, after: str) -> str:
     conversions to what is there. All else stays as it is written. Whether it does the same is for
     the tests to say.
     """
-    known = _expressions(before)
+    tree = tree_of(before)
+    known = frozenset(map(ast.dump, nodes_of(tree, ast.expr) if tree is not None else ()))
     for _ in range(MAX_STEPS):
         edit = next(_edits(before, after, known), None)
         made = after if edit is None else Text(after).edited(edit)
@@ -57,7 +58,7 @@ def likewise(before: str, after: str) -> str:
         if names is None or not replaced.isdisjoint(names):
             continue
         if len(_TOKEN.findall(old)) >= (SHORT if names else LONG):
-            found.append((first, last, _moved(_with_names(made, names), old, other)))
+            found.append((first, last, _moved(made, names, old, other)))
     for first, last, text in sorted(found, reverse=True):
         lines[first:last] = [text]
     return "".join(lines)
@@ -78,19 +79,11 @@ def _renamed(one: str, other: str) -> dict[str, str] | None:
     return names if is_same and are_names and len(names) <= NAMES else None
 
 
-def _with_names(text: str, names: Mapping[str, str]) -> str:
-    return re.sub(r"\w+", lambda found: names.get(found[0], found[0]), text)
-
-
-def _moved(text: str, old: str, other: str) -> str:
-    """Return ``text``, which is indented as ``old`` is, indented as ``other``."""
+def _moved(text: str, names: Mapping[str, str], old: str, other: str) -> str:
+    """Return ``text`` with other ``names``, indented as ``other`` and no longer as ``old``."""
+    named = re.sub(r"\w+", lambda found: names.get(found[0], found[0]), text)
     here, there = indent_of(old), indent_of(other)
-    return "".join(there + line.removeprefix(here) for line in lines_of(text))
-
-
-def _expressions(code: str) -> frozenset[str]:
-    tree = tree_of(code)
-    return frozenset(map(ast.dump, nodes_of(tree, ast.expr))) if tree is not None else frozenset()
+    return "".join(there + line.removeprefix(here) for line in lines_of(named))
 
 
 def _edits(before: str, after: str, known: frozenset[str]) -> Iterator[TextEdit]:
@@ -122,8 +115,11 @@ def _plain(text: Text, node: ast.expr) -> str | None:
     """Returns what may be written for an expression; None: the expression as it is."""
     if isinstance(node, ast.BinOp):
         return _plain_sum(text, node)
-    if isinstance(node, ast.BoolOp):
-        return _plain_clauses(text, node)
+    if isinstance(node, ast.BoolOp):  # without the clauses that decide nothing
+        is_all = isinstance(node.op, ast.And)
+        kept = [v for v in node.values if not (isinstance(v, ast.Constant) and v.value is is_all)]
+        is_plainer = 0 < len(kept) < len(node.values)
+        return f" {'and' if is_all else 'or'} ".join(map(text.of, kept)) if is_plainer else None
     if isinstance(node, ast.Subscript):
         return _plain_slice(text, node)
     match node:
@@ -188,14 +184,6 @@ def _plain_slice(text: Text, node: ast.Subscript) -> str | None:
     return None
 
 
-def _plain_clauses(text: Text, node: ast.BoolOp) -> str | None:
-    """A condition without the clauses that decide nothing."""
-    is_all = isinstance(node.op, ast.And)
-    kept = [v for v in node.values if not (isinstance(v, ast.Constant) and v.value is is_all)]
-    is_plainer = 0 < len(kept) < len(node.values)
-    return f" {'and' if is_all else 'or'} ".join(map(text.of, kept)) if is_plainer else None
-
-
 def _without_brackets(text: Text, after: str, node: ast.expr, span: range) -> Iterator[TextEdit]:
     """An expression without brackets that were put around it, if it means the same.
 
@@ -215,20 +203,17 @@ def _without_brackets(text: Text, after: str, node: ast.expr, span: range) -> It
 
 def _plain_block(text: Text, node: ast.stmt, span: range) -> Iterator[TextEdit]:
     """A block that is always entered, without its head; one with more in it without ``pass``."""
-    if isinstance(node, ast.If) and not node.orelse and _is_true(node.test):
-        lines = text.between(text.line_start(node.body[0]), text.end(node))
-        shift = node.body[0].col_offset - node.col_offset
-        is_plain = shift > 0 and '"""' not in lines and "'''" not in lines
-        if is_plain and _overlaps(text, node.test, span) and not text.lead(node).strip():
-            moved = "\n".join(line[shift:] for line in lines.split("\n"))
-            yield text.cut(text.line_start(node), text.end(node), moved)
+    match node:
+        case ast.If(test=ast.Constant(value=True) as test, body=[first, *_], orelse=[]):
+            lines = text.between(text.line_start(first), text.end(node))
+            shift = first.col_offset - node.col_offset
+            is_plain = shift > 0 and '"""' not in lines and "'''" not in lines
+            if is_plain and _overlaps(text, test, span) and not text.lead(node).strip():
+                moved = "\n".join(line[shift:] for line in lines.split("\n"))
+                yield text.cut(text.line_start(node), text.end(node), moved)
     if isinstance(node, _BLOCKS):
         for inner in node.body if len(node.body) > 1 else ():
             end = text.end(inner)
             is_alone = not text.lead(inner).strip() and text.between(end, end + 1) == "\n"
             if isinstance(inner, ast.Pass) and is_alone and _overlaps(text, inner, span):
                 yield text.cut(text.line_start(inner), end + 1)
-
-
-def _is_true(test: ast.expr) -> bool:
-    return isinstance(test, ast.Constant) and test.value is True

@@ -60,17 +60,12 @@ def unsound(
     own = frozenset(_literals(code)) if code else frozenset()
     values = frozenset(text for test in tests for text in _literals(test))
     if old is None:  # all that is known of it are its words
-        return _adds_to_words(before, after, _telling(new), values)
+        if len(_ASSERT.findall(before)) > len(_ASSERT.findall(after)):
+            return "it takes away a check"
+        fresh = (text for text in _telling(new) if text.strip("'\"") not in before)
+        known = next((text for text in fresh if text in values), "")
+        return f"it knows a value of the test: {brief(known, WIDTH)}" if known else ""
     return next(_reasons(old, new, values - own), "") or meaningless(old, new, types)
-
-
-def _adds_to_words(before: str, after: str, told: Iterator[str], values: frozenset[str]) -> str:
-    """Says why a text is no fix of one that does not parse; empty if nothing speaks against it."""
-    if len(_ASSERT.findall(before)) > len(_ASSERT.findall(after)):
-        return "it takes away a check"
-    fresh = (text for text in told if text.strip("'\"") not in before)
-    known = next((text for text in fresh if text in values), "")
-    return f"it knows a value of the test: {brief(known, WIDTH)}" if known else ""
 
 
 def _reasons(old: ast.AST, new: ast.AST, values: frozenset[str]) -> Iterator[str]:
@@ -79,7 +74,7 @@ def _reasons(old: ast.AST, new: ast.AST, values: frozenset[str]) -> Iterator[str
     before, now = _swallowing(old), _swallowing(new)
     if now.total() > before.total():
         yield f"it swallows errors: {brief(next(iter(now - before)), WIDTH)}"
-    if caught := _wider(_caught(old), _caught(new), _ignored(new)):
+    if caught := _wider(old, new):
         yield f"it catches more: {caught}"
     # What the code compares with or returns now, and did not before.
     fresh = Counter(_telling(new)) - Counter(_telling(old)) - Counter(_entries_added(old, new))
@@ -119,8 +114,14 @@ def _decided(tree: ast.AST) -> Counter[str]:
     found: Counter[str] = Counter()
     for node in ast.walk(tree):
         match node:
+            case ast.Compare(
+                left=ast.Call(func=ast.Name(id="len")),
+                ops=[ast.GtE() | ast.Lt()],
+                comparators=[ast.Constant(value=0)],
+            ):
+                is_decided = True  # no length is below 0
             case ast.Compare(left=left, comparators=[right]):
-                is_decided = _is_same(left, right) or _is_any_length(node)
+                is_decided = _is_same(left, right)
             case ast.BinOp(left=left, op=operator, right=right):
                 is_decided = isinstance(operator, _CANCELS) and _is_same(left, right)
             case ast.BoolOp(op=operator, values=values):
@@ -152,18 +153,6 @@ def _is_same(left: ast.expr, right: ast.expr) -> bool:
     return not isinstance(left, ast.Constant) and ast.dump(left) == ast.dump(right)
 
 
-def _is_any_length(node: ast.Compare) -> bool:
-    """Whether a length is compared with 0 as it always is."""
-    match node:
-        case ast.Compare(
-            left=ast.Call(func=ast.Name(id="len")),
-            ops=[ast.GtE() | ast.Lt()],
-            comparators=[ast.Constant(value=0)],
-        ):
-            return True
-    return False
-
-
 def _spared(tree: ast.AST) -> Counter[str]:
     """The functions whose first parameter is the object itself and has a default."""
     found = Counter[str]()
@@ -187,7 +176,6 @@ def doubt(before: str, after: str, code: str = "") -> str:
         return ""
     reasons = (
         _emptied(old, new),
-        _unlinked(old, new),
         _misled(old, new, tree_of(code or before) or old),
         _mistyped(old, new),
     )
@@ -239,15 +227,10 @@ def _refusals(tree: ast.AST) -> Counter[str]:
     return Counter(ast.unparse(exc) for exc in raised if exc is not None)
 
 
-def _unlinked(old: ast.AST, new: ast.AST) -> Iterator[str]:
-    """Says what of the data flow is cut off."""
-    lost = (loaded(old) - loaded(new)) & bound(old) & bound(new)
-    if lost:
-        yield f"it no longer uses `{min(lost)}`"
-
-
 def _misled(old: ast.AST, new: ast.AST, whole: ast.AST) -> Iterator[str]:
-    """Says what makes any value fit."""
+    """Says what of the data flow is cut off, and what makes any value fit."""
+    if lost := (loaded(old) - loaded(new)) & bound(old) & bound(new):
+        yield f"it no longer uses `{min(lost)}`"
     if "abs" in _calls(new) - _calls(old):
         yield "`abs()` only hides what was wrong"
     encoded = _encoded(new) - _encoded(old)
@@ -276,12 +259,20 @@ def _doubled(tree: ast.AST) -> set[str]:
     return {left for left, right in sides if left == right}
 
 
+#: A type that may stand where another is declared.
+_ACCEPTED = frozenset({("int", "float"), ("bool", "int"), ("bool", "float")})
+
+
 def _mistyped(old: ast.AST, new: ast.AST) -> Iterator[str]:
     """Says what is returned against what is declared."""
     known = set(map(ast.unparse, _returns(old)))
     for function in functions_in(new):
         declared = "" if function.returns is None else ast.unparse(function.returns)
-        wrong = (v for v in _returns(function) if _is_other(v, declared))
+        if declared not in KINDS:
+            continue
+        kinds = ((value, kind_of(value)) for value in _returns(function))
+        others = ((value, kind) for value, kind in kinds if kind not in {"", declared})
+        wrong = (value for value, kind in others if (kind, declared) not in _ACCEPTED)
         text = next((t for t in map(ast.unparse, wrong) if t not in known), "")
         if text:
             yield f"it returns `{brief(text, WIDTH)}`, and `{declared}` is declared"
@@ -372,17 +363,6 @@ def _negated(tree: ast.AST) -> set[str]:
     return {ast.unparse(call.func).rpartition(".")[2] for call in calls}
 
 
-def _is_other(value: ast.expr, declared: str) -> bool:
-    """Whether a value is of another type than the plain one that is declared."""
-    kind = kind_of(value)
-    is_known = bool(kind) and declared in KINDS
-    return is_known and kind != declared and (kind, declared) not in _ACCEPTED
-
-
-#: A type that may stand where another is declared.
-_ACCEPTED = frozenset({("int", "float"), ("bool", "int"), ("bool", "float")})
-
-
 def _asserts(tree: ast.AST, around: tuple[str, ...] = ()) -> Counter[tuple[str, tuple[str, ...]]]:
     """Each assert with the kinds of statements around it: one that moved may not be reached."""
     found: Counter[tuple[str, tuple[str, ...]]] = Counter()
@@ -425,12 +405,6 @@ def _caught(tree: ast.AST) -> Counter[str]:
     return found
 
 
-def _ignored(tree: ast.AST) -> frozenset[str]:
-    """The names of exceptions after which nothing is done."""
-    handlers = (n for n in nodes_of(tree, ast.ExceptHandler) if isinstance(n.body[0], ast.Pass))
-    return frozenset(name for handler in handlers for name in _names(handler.type))
-
-
 def _names(caught: ast.expr | None) -> list[str]:
     """Returns the names in an ``except``; a bare one gives the empty string."""
     if caught is None:
@@ -438,12 +412,15 @@ def _names(caught: ast.expr | None) -> list[str]:
     return list(map(ast.unparse, caught.elts if isinstance(caught, ast.Tuple) else [caught]))
 
 
-def _wider(before: Counter[str], after: Counter[str], ignored: frozenset[str]) -> str:
+def _wider(old: ast.AST, new: ast.AST) -> str:
     """Names what is newly caught; one exception in the place of another is not wider.
 
     One more for which something is done is what fixes of real bugs do.
     """
+    before, after = _caught(old), _caught(new)
     added, removed = after - before, before - after
+    idle = (n for n in nodes_of(new, ast.ExceptHandler) if isinstance(n.body[0], ast.Pass))
+    ignored = {name for handler in idle for name in _names(handler.type)}
     for name in added:
         is_above = any(_is_above(name, other) for other in removed)
         is_beside = before and added.total() == 1 and name not in ignored

@@ -43,9 +43,24 @@ def tasks_of(case: Case, sources: Sources) -> list[Task]:
     for failure in _unlike(case.failures):
         for file, line in _likely_of(failure, case):
             source = sources.map(file)
-            if source is not None:
-                task = _task(failure, source, line, case, sources)
-                found.setdefault((task.error, file, line), task)
+            if source is None:
+                continue
+            where = source.owner(line).location
+            heat = case.near.suspiciousness(where)
+            lines = sorted((n for n in heat if heat[n] > 0), key=lambda n: (-heat[n], n))
+            kind = sources.files.kind(sources.files.absolute(source.file))
+            test_file = source.file if kind is FileKind.TEST else file_of_test(failure.node_id)
+            task = Task(
+                code=source.text,
+                filename=source.file,
+                error=f"{failure.exc_type}: {failure.message}",
+                line=line,
+                lines=tuple(lines) or ((line,) if line else ()),
+                values=case.values.get(where, {}),
+                test=test_text(failure, sources),
+                test_file=test_file,
+            )
+            found.setdefault((task.error, file, line), task)
     return [*_data_tasks(case.failures, sources), *found.values()]
 
 
@@ -174,13 +189,6 @@ def _unlike(failures: Sequence[Failure]) -> list[Failure]:
     return list(found.values())[:MAX_FAILURES]
 
 
-def _places(failure: Failure) -> Iterator[tuple[str, int]]:
-    if failure.syntax_error is not None:
-        yield failure.syntax_error
-    for frames in (failure.frames, *failure.cause_frames):
-        yield from ((frame.file, frame.line) for frame in reversed(frames) if frame.in_app)
-
-
 def _data_tasks(failures: Sequence[Failure], sources: Sources) -> Iterator[Task]:
     """The JSON files of the project that don't parse, where that is what failed."""
     failure = next((f for f in failures if f.exc_type.endswith("JSONDecodeError")), None)
@@ -208,32 +216,15 @@ def likely_places(case: Case) -> Iterator[tuple[str, int]]:
 
 
 def _likely_of(failure: Failure, case: Case) -> list[tuple[str, int]]:
-    return [*dict.fromkeys((*_places(failure), *_hottest(case)))][:MAX_PLACES]
-
-
-def _hottest(case: Case) -> Iterator[tuple[str, int]]:
-    """The most suspicious line of each of the likeliest suspects."""
+    """The places of the error, then the most suspicious line of each of the likeliest suspects."""
+    found = [] if failure.syntax_error is None else [failure.syntax_error]
+    for frames in (failure.frames, *failure.cause_frames):
+        found += [(frame.file, frame.line) for frame in reversed(frames) if frame.in_app]
     for where in case.targets()[:N_SUSPECTS]:
         heat = case.near.suspiciousness(where)
         line = max(heat, key=lambda line: (heat[line], -line), default=where.start_line)
-        yield where.file, line
-
-
-def _task(failure: Failure, source: SourceMap, line: int, case: Case, sources: Sources) -> Task:
-    where = source.owner(line).location
-    heat = case.near.suspiciousness(where)
-    lines = sorted((n for n in heat if heat[n] > 0), key=lambda n: (-heat[n], n))
-    is_test_file = sources.files.kind(sources.files.absolute(source.file)) is FileKind.TEST
-    return Task(
-        code=source.text,
-        filename=source.file,
-        error=f"{failure.exc_type}: {failure.message}",
-        line=line,
-        lines=tuple(lines) or ((line,) if line else ()),
-        values=case.values.get(where, {}),
-        test=test_text(failure, sources),
-        test_file=source.file if is_test_file else file_of_test(failure.node_id),
-    )
+        found.append((where.file, line))
+    return [*dict.fromkeys(found)][:MAX_PLACES]
 
 
 def walked(roots: Collection[str], suffix: str = ".py") -> Iterator[str]:

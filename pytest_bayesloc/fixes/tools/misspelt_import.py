@@ -7,6 +7,7 @@ import difflib
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.fixes.library import package_tool
@@ -86,8 +87,13 @@ def _names(task: Task, found: re.Match[str], project: Project) -> Iterator[Made]
     others = [m for m in sources(project.defined_in(name), task.module) if m != module]
     known = {alias.name for alias in statement.names}
     close = [n for n in similar(name, _held(module, project)) if n not in known]
-    if not meant:
-        for other in (*others, *_elsewhere(name, module)):
+    if not meant:  # it was moved, or the module is taken for another
+        if WELL_KNOWN.get(name, module) != module:
+            others.append(WELL_KNOWN[name])
+        if module.partition(".")[0] in sys.stdlib_module_names:
+            below = [m for m in list(sys.modules) if m.startswith(f"{module}.") and "._" not in m]
+            others += [m for m in sorted(below)[:100] if name in _loaded(m)]
+        for other in others:
             words = f"`{module}` has no `{name}`; `{other}` has"
             also = [a for a in statement.names if WELL_KNOWN.get(a.name) == other != module]
             moved = also if alias in also else [alias]
@@ -106,15 +112,6 @@ def _held(module: str, project: Project) -> list[str]:
 
 def _loaded(module: str) -> set[str]:
     return set(getattr(sys.modules.get(module), "__dict__", ()))
-
-
-def _elsewhere(name: str, module: str) -> Iterator[str]:
-    """Modules of the standard library that have the name: it was moved, or taken for another's."""
-    if name in WELL_KNOWN and WELL_KNOWN[name] != module:
-        yield WELL_KNOWN[name]
-    below = [m for m in list(sys.modules) if m.startswith(f"{module}.") and "._" not in m]
-    if module.partition(".")[0] in sys.stdlib_module_names:
-        yield from (m for m in sorted(below)[:100] if name in _loaded(m))
 
 
 def _from(
@@ -233,7 +230,10 @@ def _plain(
     base = f"{alias.asname or alias.name}."
     used = {said[len(base) :] for said in chains.values() if said.startswith(base)}
     if len(statement.names) == 1 and alias.name == missing and not alias.asname:
-        for said in _nested(missing, packages, project):
+        own = project.imports_of(missing)
+        others = (said for said in own if not f"{said}.".startswith(f"import {missing}."))
+        inner = (p for p in packages if "." not in missing and project.names_in(f"{p}.{missing}"))
+        for said in chain(others, (f"from {package} import {missing}" for package in inner)):
             words = f"there is no module `{missing}` at the top; `{said}` imports it"
             yield text.replace(statement, said, words)
     names = sorted({said.partition(".")[0] for said in used})
@@ -246,13 +246,3 @@ def _plain(
         elif not alias.asname:
             edits += [text.replace(n, new, "") for n, s in chains.items() if s == alias.name]
         yield edits
-
-
-def _nested(missing: str, packages: Sequence[str], project: Project) -> Iterator[str]:
-    """Imports that bind the module's name: the project's own, or from packages at hand."""
-    for said in project.imports_of(missing):
-        if not f"{said}.".startswith(f"import {missing}."):
-            yield said
-    for package in packages:
-        if "." not in missing and project.names_in(f"{package}.{missing}"):
-            yield f"from {package} import {missing}"

@@ -25,29 +25,24 @@ from pytest_bayesloc.syntax.nodes import similar
 )
 def wrong_key(task: Task, project: Project) -> Iterator[Made]:
     """The line with a key that is nearly the missing one, or with one more key before it."""
-    dicts = list(_dicts(task, project))
-    if task.message.startswith("list indices"):
-        yield from _of_first(task)
+    text, dicts = task.text, list(_dicts(task, project))
+    if task.message.startswith("list indices"):  # the key of its first item is asked for
+        nodes = [n for n in task.nodes if isinstance(n, ast.Subscript) and is_placed(text, n)]
+        asked = [
+            n for n in nodes if isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)
+        ]
+        for base in dict.fromkeys(text.of(node.value) for node in asked):
+            same = [node.value for node in asked if text.of(node.value) == base]
+            words = f"`{base}` is a list: its first item has the key"
+            yield [text.replace(part, f"{base}[0]", words) for part in same]
     for node in task.nodes:
         if isinstance(node, ast.Subscript):
             yield from _other_keys(task, node, dicts)
         for part in picked(node, "looped") if "indices" in task.message else ():
             lists = dict.fromkeys(k for own in dicts for k in own if isinstance(own[k], list))
-            for key in lists if is_placed(task.text, part) else ():
-                made = f'{task.text.of(part)}["{key}"]'
-                yield task.text.replace(part, made, f"the items lie in `{key}`")
-
-
-def _of_first(task: Task) -> Iterator[Made]:
-    """The key of the first item of a list, wherever the line asks the list for one."""
-    nodes = [n for n in task.nodes if isinstance(n, ast.Subscript) and is_placed(task.text, n)]
-    asked = [
-        n for n in nodes if isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)
-    ]
-    for base in dict.fromkeys(task.text.of(node.value) for node in asked):
-        same = [node.value for node in asked if task.text.of(node.value) == base]
-        words = f"`{base}` is a list: its first item has the key"
-        yield [task.text.replace(node, f"{base}[0]", words) for node in same]
+            for key in lists if is_placed(text, part) else ():
+                made = f'{text.of(part)}["{key}"]'
+                yield text.replace(part, made, f"the items lie in `{key}`")
 
 
 def _other_keys(task: Task, node: ast.Subscript, dicts: list[dict[str, object]]) -> Iterator[Made]:
@@ -71,12 +66,16 @@ def _other_keys(task: Task, node: ast.Subscript, dicts: list[dict[str, object]])
 def _dicts(task: Task, project: Project) -> Iterator[dict[str, object]]:
     """Yields the dicts that the file, its JSON and the test's file write, inner ones too."""
     pending: list[object] = []
+    folder = PurePosixPath(task.filename).parent
     for tree in (task.tree, tree_of(project.text(task.test_file) or "")):
         for node in ast.walk(tree) if tree is not None else ():
             if isinstance(node, ast.Dict):
                 pending.append(_value(node))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                pending.append(_document(node.value, task, project))
+                name = str(folder / node.value) if node.value.endswith(".json") else ""
+                said = project.text(name) or "" if name else node.value
+                is_document = said[:1] in {"{", "["} and is_json(said)
+                pending.append(json.loads(said) if is_document else None)
     while pending:
         value = pending.pop(0)
         if isinstance(value, dict):
@@ -92,10 +91,3 @@ def _value(node: ast.expr) -> object:
         pairs = zip(node.keys, node.values, strict=True)
         return {k.value: _value(v) for k, v in pairs if isinstance(k, ast.Constant)}
     return [_value(item) for item in node.elts] if isinstance(node, ast.List) else None
-
-
-def _document(said: str, task: Task, project: Project) -> object:
-    """The JSON that a string is, or that lies in the file of that name."""
-    if said.endswith(".json"):
-        said = project.text(str(PurePosixPath(task.filename).parent / said)) or ""
-    return json.loads(said) if said[:1] in {"{", "["} and is_json(said) else None
