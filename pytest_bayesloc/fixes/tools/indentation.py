@@ -182,10 +182,7 @@ def _filled(lines: list[str], line: int, head: int, inner: str) -> Iterator[Prop
     words = f"line {line} is indented, as the block of line {head}"
     outer = indent_of(lines[head - 1])
     last = _same(lines, line)
-    # A blank line follows, and then one at the level of the head.
-    apart = (n for n in range(line, last + 1) if n < len(lines) and not lines[n].strip())
-    follower = ((n, next((text for text in lines[n:] if text.strip()), "")) for n in apart)
-    blank = next((n for n, text in follower if indent_of(text) == outer), last)
+    blank = next((n for n in range(line, last + 1) if _is_apart(lines, n, outer)), last)
     first = line
     while first < last and _depth(lines[first]) > _depth(outer):
         first += 1
@@ -199,6 +196,13 @@ def _filled(lines: list[str], line: int, head: int, inner: str) -> Iterator[Prop
             for n in range(line, end + 1)
         )
         yield with_lines(lines, line, end, "".join(moved), words)
+
+
+def _is_apart(lines: list[str], number: int, outer: str) -> bool:
+    """Whether a blank line follows, and then one at the level ``outer``."""
+    behind = lines[number:]
+    after = next((text for text in behind if text.strip()), "")
+    return bool(behind) and not behind[0].strip() and indent_of(after) == outer
 
 
 # -- tabs

@@ -186,15 +186,7 @@ def _uses(tree: ast.Module, name: str, line: int) -> list[str] | None:
     for scope in (tree,) if function is None else (function, tree):
         nodes = list(ast.walk(scope))
         if any(_is(node, name) for node in nodes):
-            called = (  # in a way that only fits functions and classes
-                (
-                    *picked(node, "function|indexed"),
-                    *getattr(node, "bases", ()),
-                    *getattr(node, "decorator_list", ()),
-                )
-                for node in nodes
-            )
-            calls = [_CALLED for used in called if any(_is(part, name) for part in used)]
+            calls = [_CALLED for n in nodes if any(_is(part, name) for part in _called(n))]
             parts = (dotted(node).partition(".") for node in nodes)
             return [*calls, *(rest for first, _, rest in parts if first == name and rest)]
     return None
@@ -206,6 +198,12 @@ def _attributes(uses: Sequence[str]) -> set[str]:
 
 def _is(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+
+
+def _called(node: ast.AST) -> list[ast.expr]:
+    """Returns what a node uses in a way that only fits functions and classes."""
+    above: list[ast.expr] = getattr(node, "decorator_list", [])
+    return [*picked(node, "function|indexed"), *getattr(node, "bases", []), *above]
 
 
 def _statements(name: str, uses: Sequence[str], own: str, project: Project) -> Iterator[str]:

@@ -303,14 +303,14 @@ TAKERS = frozenset(
 )
 def missing_await(task: Task, project: Project) -> Iterator[Made]:
     """The line with ``await`` before a call that gives a coroutine, or without one too many."""
-    text = task.text
     if _NOT_AWAITABLE.search(task.message):
         for awaited in (n for n in task.nodes if isinstance(n, ast.Await)):
-            said = text.of(awaited).removeprefix("await").strip()
-            words = f"`{brief(text.of(awaited.value))}` is not awaited"
-            yield text.replace(awaited, said, words)
+            said = task.text.of(awaited).removeprefix("await").strip()
+            words = f"`{brief(task.text.of(awaited.value))}` is not awaited"
+            yield task.text.replace(awaited, said, words)
         return
     if _PLAIN.search(task.message) and isinstance(task.function, ast.AsyncFunctionDef):
+        text = task.text
         for node in task.nodes:
             if isinstance(node, (ast.For, ast.With)):
                 word = "for" if isinstance(node, ast.For) else "with"

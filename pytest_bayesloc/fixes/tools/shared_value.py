@@ -75,7 +75,7 @@ def mutable_default(task: Task, _project: Project) -> Iterator[Made]:
         for parameter, default in defaults(function.args):
             if not _is_mutable(default):
                 continue
-            # The body may change the value, or give it to somebody who may.
+            # It matters where the body may change the value, or gives it to somebody who may.
             looked_at = {id(part) for node in ast.walk(function) for part in _looked_at(node)}
             uses = (n for n in nodes_of(function, ast.Name) if n.id == parameter.arg)
             if any(isinstance(use.ctx, ast.Load) and id(use) not in looked_at for use in uses):
@@ -157,7 +157,6 @@ def shared_value(task: Task, _project: Project) -> Iterator[Made]:
 
 def _fields(task: Task, name: str) -> Iterator[Made]:
     """Every mutable default of the class, made by a factory for each instance."""
-    text = task.text
     for owner in nodes_of(task.tree, ast.ClassDef):
         fields = [s for s in owner.body if isinstance(s, ast.AnnAssign) and s.value is not None]
         if name not in {ast.unparse(field.target) for field in fields}:
@@ -167,24 +166,22 @@ def _fields(task: Task, name: str) -> Iterator[Made]:
             for n in task.tree.body
         )
         maker = "dataclasses.field" if whole else "field"
-        edits = []
-        for field in fields:
-            value = field.value
-            if isinstance(value, ast.Call) and called_name(value) == "field":
-                named = (k for k in value.keywords if k.arg == "default" and _is_mutable(k.value))
-                edits += [
-                    text.cut(
-                        text.start(k), text.end(k), f"default_factory={_factory(text, k.value)}"
-                    )
-                    for k in named
-                ]
-            elif value is not None and (_is_mutable(value) or ast.unparse(field.target) == name):
-                made = f"{maker}(default_factory={_factory(text, value)})"
-                edits.append(text.replace(value, made))
-        code = text.edited(*edits)
+        edits = [edit for field in fields for edit in _by_factory(task.text, field, name, maker)]
+        code = task.text.edited(*edits)
         if maker == "field" and re.search(r"import .*\bfield\b", task.code) is None:
             code = with_import(code, "from dataclasses import field") or code
         yield Proposal(code=code, message=f"`{name}` is made anew for each `{owner.name}`")
+
+
+def _by_factory(text: Text, field: ast.AnnAssign, name: str, maker: str) -> Iterator[TextEdit]:
+    value = field.value
+    if isinstance(value, ast.Call) and called_name(value) == "field":
+        for keyword in value.keywords:
+            if keyword.arg == "default" and _is_mutable(keyword.value):
+                factory = f"default_factory={_factory(text, keyword.value)}"
+                yield text.cut(text.start(keyword), text.end(keyword), factory)
+    elif value is not None and (_is_mutable(value) or ast.unparse(field.target) == name):
+        yield text.replace(value, f"{maker}(default_factory={_factory(text, value)})")
 
 
 def _factory(text: Text, value: ast.expr) -> str:

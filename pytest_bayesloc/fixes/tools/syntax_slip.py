@@ -42,20 +42,22 @@ def _repairs(code: str) -> Iterator[Proposal]:
     line = 0 if error is None else min(error.lineno or 0, len(lines))
     if error is None or line <= 0:
         return
-    yield from _with_comparison(lines, line)
-    if "does not match opening" in error.msg:
-        opened = re.search(r"opening parenthesis '(.)'", error.msg)
-        if opened is not None:
-            text, at = lines[line - 1], (error.offset or 1) - 1
-            closing = {"(": ")", "[": "]", "{": "}"}[opened[1]]
-            words = f"`{closing}` closes the bracket on line {line}"
-            yield with_lines(lines, line, line, f"{text[:at]}{closing}{text[at + 1 :]}", words)
+    text = lines[line - 1]
+    for found in reversed(list(_EQUALS.finditer(_masked(text)))):
+        made = f"{text[: found.start()]}=={text[found.end() :]}"
+        yield with_lines(lines, line, line, made, f"`==` compares on line {line}")
+    opened = re.search(r"does not match opening parenthesis '(.)'", error.msg)
+    if opened is not None:
+        at = (error.offset or 1) - 1
+        closing = {"(": ")", "[": "]", "{": "}"}[opened[1]]
+        words = f"`{closing}` closes the bracket on line {line}"
+        yield with_lines(lines, line, line, f"{text[:at]}{closing}{text[at + 1 :]}", words)
     if "forgot a comma" in error.msg:  # behind one of the lines, before a comment
         for number in range(line, error.end_lineno or line):
-            text = lines[number - 1]
-            end = len(text.partition("#")[0].rstrip())
+            item = lines[number - 1]
+            end = len(item.partition("#")[0].rstrip())
             words = f"a comma ends the item on line {number}"
-            yield with_lines(lines, number, number, f"{text[:end]},{text[end:]}", words)
+            yield with_lines(lines, number, number, f"{item[:end]},{item[end:]}", words)
     if error.msg.startswith("unterminated "):
         yield from _with_closed_string(lines, line, error)
 
@@ -123,14 +125,6 @@ def _conflicts(lines: Sequence[str]) -> tuple[list[str | tuple[str, str]], int]:
 
 
 # -- what was mistyped
-
-
-def _with_comparison(lines: Sequence[str], line: int) -> Iterator[Proposal]:
-    text = lines[line - 1]
-    masked = _masked(text)
-    for found in reversed(list(_EQUALS.finditer(masked))):
-        made = f"{text[: found.start()]}=={text[found.end() :]}"
-        yield with_lines(lines, line, line, made, f"`==` compares on line {line}")
 
 
 def _with_closed_string(lines: Sequence[str], line: int, error: SyntaxError) -> Iterator[Proposal]:
