@@ -230,6 +230,7 @@ def _plain(
     base = f"{alias.asname or alias.name}."
     used = {said[len(base) :] for said in chains.values() if said.startswith(base)}
     if len(statement.names) == 1 and alias.name == missing and not alias.asname:
+        # The project's own imports of the name, then those from packages at hand.
         own = project.imports_of(missing)
         others = (said for said in own if not f"{said}.".startswith(f"import {missing}."))
         inner = (p for p in packages if "." not in missing and project.names_in(f"{p}.{missing}"))

@@ -277,6 +277,7 @@ def _of_closures(text: Text, function: FunctionNode) -> Iterator[Made]:
     for loop in own_nodes(function):
         if not isinstance(loop, _LOOPS):
             continue
+        # The names that change from one turn of the loop to the next.
         is_statement = isinstance(loop, ast.stmt)
         parts = [loop] if is_statement else getattr(loop, "generators", [])
         targets = (getattr(part, "target", part) for part in parts)
