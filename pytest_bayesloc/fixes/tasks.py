@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.location import MODULE, Location
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, tree_of
+from pytest_bayesloc.domain.source import FunctionNode, tree_of
 from pytest_bayesloc.domain.spectrum import bitset_of
 from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.fixes.candidate import Candidate, function_of
