@@ -121,10 +121,12 @@ class Machine:
     find_program: Callable[[str], str | None] = shutil.which
 
     @cached_property
-    def own_modules(self) -> list[str]:
-        """Names of the project's files and folders of code, as far as two folders down."""
+    def own_modules(self) -> frozenset[str]:
+        """Names of the project's modules and packages, as far as one folder down."""
         root = Path(self.rootdir)
-        return [path.name for depth in ("*", "*/*") for path in root.glob(f"{depth}.py")]
+        inside = [*root.glob("*/*.py")]
+        names = [path.stem for path in (*root.glob("*.py"), *inside)]
+        return frozenset(filter(str.isidentifier, (*names, *(p.parent.name for p in inside))))
 
     @cached_property
     def declared(self) -> str:
@@ -258,8 +260,7 @@ class EnvironmentCauses:
 
         if package in KNOWN:
             return False
-        own = {Path(name).name.removesuffix(".py") for name in self._machine.own_modules}
-        known = {*sys.stdlib_module_names, *sys.modules, *own}
+        known = {*sys.stdlib_module_names, *sys.modules, *self._machine.own_modules}
         is_swapped = any(sorted(name) == sorted(package) for name in known)
         return package in MOVED or is_swapped or bool(get_close_matches(package, known, 1, CLOSE))
 

@@ -217,11 +217,10 @@ def wrong_keyword(task: Task, project: Project) -> Iterator[Made]:
         for other in dict.fromkeys(meant):
             if other not in given:
                 yield text.rename(keyword, wrong, other, f"`{other}`, not `{wrong}`")
-        if name and not found.group(
-            4
-        ):  # it has another name altogether: the last parameters, left alone
-            free = [other for other in own if other not in given]
-            for other in free[: len(call.args) - 1 : -1][:N_FREE]:
+        if name and not found.group(4):
+            # It has another name altogether: the last parameters, left alone.
+            free = [other for other in own if other not in given][len(call.args) :]
+            for other in free[: -N_FREE - 1 : -1]:
                 yield text.rename(keyword, wrong, other, f"`{other}`, not `{wrong}`")
         if not meant:  # it is gone
             words = f"`{wrong}` is not passed to `{called_name(call)}`"

@@ -218,14 +218,14 @@ class _Rarity:
     ) -> float:
         """The share of ``words`` that is in ``within``, by what they are worth."""
         worth = {word: self.of(word) for word in words if not known_only or word in self._n_of}
-        total = sum(worth.values())
-        return sum(worth[word] for word in worth if word in within) / total if total else 0.0
+        total = fsum(worth.values())
+        return fsum(worth[word] for word in worth if word in within) / total if total else 0.0
 
     def weight(self, words: frozenset[str]) -> float:
         """The worth of ``words`` together, as a share of one that a single candidate has."""
         if not words:
             return 0.0
-        return min(1.0, sum(self.of(word) for word in words) / log((self._n + 1) / 1.5 + 1))
+        return min(1.0, fsum(self.of(word) for word in words) / log((self._n + 1) / 1.5 + 1))
 
 
 class _Bodies:
@@ -244,7 +244,7 @@ class _Bodies:
         for body, length in zip(self._bodies, self._lengths, strict=True):
             damped = K1 * (1 - B + B * length / self._mean)
             shared = ((worth[word], body[word]) for word in worth.keys() & body.keys())
-            found.append(sum(w * n * (K1 + 1) / (n + damped) for w, n in shared))
+            found.append(fsum(w * n * (K1 + 1) / (n + damped) for w, n in shared))
         highest = max(found, default=0.0) or 1.0
         return [score / highest for score in found]
 

@@ -212,6 +212,8 @@ def open_cluster(
             )
         client = distributed.Client(cluster or address, timeout=OPEN_S, set_as_default=False)
     except Exception as error:  # whatever Dask meets
+        if cluster is not None:
+            cluster.close()
         raise ExecutionError(
             f"{spec} can't be reached ({type(error).__name__}): no tests are run again there. "
             "Check the scheduler's address.",

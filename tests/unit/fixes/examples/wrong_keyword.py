@@ -58,4 +58,9 @@ EXAMPLES = (
         after="def f(x, width=2, symbol='#'):\n    return x\n\n\ndef g(x):\n"
         "    return f(x, width=3, symbol='=')\n",
     ),
+    Example(
+        error="TypeError: f() got an unexpected keyword argument 'char'",
+        before="def f(symbol='#'):\n    return symbol\n\n\ndef g():\n    return f(char='=')\n",
+        after="def f(symbol='#'):\n    return symbol\n\n\ndef g():\n    return f(symbol='=')\n",
+    ),
 )
