@@ -290,9 +290,9 @@ class _Fails:
 
     def patterns_asked(
         self, tests: Sequence[str], *, limit_s: float
-    ) -> Mapping[str, tuple[AskedPattern, ...]]:
+    ) -> tuple[Rerun, Mapping[str, tuple[AskedPattern, ...]]]:
         del tests, limit_s
-        return {}
+        return Rerun(tests={}), {}
 
     def samples(
         self,

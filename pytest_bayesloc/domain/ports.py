@@ -209,10 +209,11 @@ class Runner(Protocol):
 
     def patterns_asked(
         self, tests: Sequence[str], *, limit_s: float
-    ) -> Mapping[str, tuple[AskedPattern, ...]]:
-        """Run ``tests`` as they are; return what regular expressions were asked in each that ended.
+    ) -> tuple[Rerun, Mapping[str, tuple[AskedPattern, ...]]]:
+        """Run ``tests`` with stand-ins for regular expressions of the project.
 
-        What they were asked is known where patterns are watched.
+        Returns:
+            How they ended; what was asked in each that ended.
         """
 
     def samples(

@@ -11,14 +11,14 @@ import difflib
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
-from pytest_bayesloc.domain.recording import AskedPattern, MatchCall
+from pytest_bayesloc.domain.recording import MatchCall
 from pytest_bayesloc.domain.source import FORMATTED, SourceMap, Unit, tree_of
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.candidate import EDIT, PATTERN, Candidate
@@ -73,13 +73,6 @@ def uses_patterns(case: Case, sources: Sources) -> bool:
     return any(_IMPORTS.search(sources.read(file) or "") for file in files)
 
 
-def stand_in_code(case: Case, sources: Sources, asked: Iterable[Sequence[AskedPattern]]) -> bool:
-    """Say whether one of the patterns that failing tests asked stands in the project's code."""
-    texts = [*dict.fromkeys(pattern.text for pattern in chain.from_iterable(asked))]
-    literals = _literals(case, sources, texts) if texts else ()
-    return any(_holding(text, literals) for text in texts)
-
-
 def watched_tests(case: Case) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the failing tests, and the passing ones near them, whose patterns are watched."""
     targets = case.targets()[:N_SUSPECTS]
@@ -110,11 +103,24 @@ class PatternSearch:
 
     def candidates(self) -> Iterator[Candidate]:
         """Yield edits with which the first failing tests pass, the likeliest first."""
-        if not self._is_as_before():
+        by_failing = self._asked(self.failing, Verdict.FAIL)
+        literals = _literals(self.case, self.sources, [text for text, _ in by_failing])
+        own = {key: calls for key, calls in by_failing.items() if _holding(key[0], literals)}
+        if not own:
             return
-        cases = self._asked()
-        literals = _literals(self.case, self.sources, [case.text for case in cases])
-        chosen = [case for case in cases if _holding(case.text, literals)]
+        by_passing = self._asked(self.passing, Verdict.PASS)
+        cases = [
+            PatternCase(
+                text=text,
+                flags=flags,
+                failing=tuple(calls),
+                passing=tuple(by_passing.get((text, flags), ())),
+            )
+            for (text, flags), calls in by_failing.items()
+            # What passing tests ask as well gives what it should.
+            if calls.keys() - by_passing.get((text, flags), {}).keys()
+        ]
+        chosen = [case for case in cases if (case.text, case.flags) in own]
         chosen.sort(key=lambda case: -_belief(case.text, literals) * _relevance(case))
         chosen = chosen[:N_PATTERNS]
         edits = judged(chosen, self._expected(), min(JUDGE_S, self._left_s() / 2)) if chosen else []
@@ -145,35 +151,24 @@ class PatternSearch:
     def _left_s(self) -> float:
         return max(0.0, self.ends - self.clock())
 
-    def _is_as_before(self) -> bool:
-        """Say whether failing tests fail where patterns are watched; leave out what fails anew."""
-        verdicts = {
-            test: run.verdict
-            for tests in (self.failing, self.passing)
-            for test, run in self.runner.rerun(None, tests, limit_s=self._limit_s()).tests.items()
-        }
-        self.passing = [test for test in self.passing if verdicts.get(test) is Verdict.PASS]
-        return {verdicts.get(test) for test in self.failing} == {Verdict.FAIL}
+    def _asked(
+        self, tests: Sequence[str], verdict: Verdict
+    ) -> dict[tuple[str, int], dict[MatchCall, None]]:
+        """Return the calls of each pattern, each once, if tests end with stand-ins as they do.
 
-    def _asked(self) -> list[PatternCase]:
-        """Return the patterns that failing tests asked, with what passing ones asked them."""
-        failing = self.runner.patterns_asked(self.failing, limit_s=max(1.0, self._left_s() / 2))
-        by_failing = _calls(failing.values())
-        if not by_failing:
-            return []
-        passing = self.runner.patterns_asked(self.passing, limit_s=max(1.0, self._left_s() / 2))
-        by_passing = _calls(passing.values())
-        return [
-            PatternCase(
-                text=text,
-                flags=flags,
-                failing=tuple(calls),
-                passing=tuple(by_passing.get((text, flags), ())),
-            )
-            for (text, flags), calls in by_failing.items()
-            # What passing tests ask as well gives what it should.
-            if calls.keys() - by_passing.get((text, flags), {}).keys()
-        ]
+        Of passing tests those that don't are left out from now on.
+        """
+        rerun, asked = self.runner.patterns_asked(tests, limit_s=self._limit_s())
+        same = [test for test in tests if rerun.tests[test].verdict is verdict]
+        if verdict is Verdict.PASS:
+            self.passing = same
+        elif len(same) < len(tests):
+            return {}
+        found: dict[tuple[str, int], dict[MatchCall, None]] = {}
+        for pattern in chain.from_iterable(asked.get(test, ()) for test in same):
+            calls = dict.fromkeys(pattern.calls)
+            found.setdefault((pattern.text, pattern.flags), {}).update(calls)
+        return found
 
     def _expected(self) -> list[str]:
         """Return the strings that stand in the failing tests, and in what they are given."""
@@ -207,16 +202,6 @@ class PatternSearch:
 
     def _limit_s(self) -> float:
         return max(0.1, min(LIMIT_S, self._left_s()))
-
-
-def _calls(
-    asked: Iterable[Sequence[AskedPattern]],
-) -> dict[tuple[str, int], dict[MatchCall, None]]:
-    """Return all calls of each pattern, each once."""
-    found: dict[tuple[str, int], dict[MatchCall, None]] = {}
-    for pattern in chain.from_iterable(asked):
-        found.setdefault((pattern.text, pattern.flags), {}).update(dict.fromkeys(pattern.calls))
-    return found
 
 
 # -- where a pattern stands

@@ -19,7 +19,6 @@ from pytest_bayesloc.rerun.command import command_for
 from pytest_bayesloc.rerun.conditions import CLOCK
 from pytest_bayesloc.rerun.pool import Pool
 from pytest_bayesloc.rerun.transports.local import local_transport
-from pytest_bayesloc.rerun.watched import WATCHED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,13 +97,6 @@ def _command(context: Context) -> Command:
     launch = context.launch
     command = command_for(context.config, launch.path, launch.environment)
     return replace(command, umask=launch.umask)
-
-
-def open_watching(context: Context, tests: Sequence[str]) -> Pool:
-    """Return a runner on this machine that watches which regular expressions ``tests`` ask."""
-    command = _command(context)
-    watching = replace(command, options={**command.options, WATCHED: True})
-    return Pool([local_transport(watching, context.effects)], 1, tests, {}, context.note)
 
 
 def open_elsewhere(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError
+from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.evidence import (
     REPAIRING_EDITS,
     ChangeOutcome,
@@ -18,7 +18,7 @@ from pytest_bayesloc.domain.evidence import (
 from pytest_bayesloc.domain.failure import Situation
 from pytest_bayesloc.domain.fixing import FIX
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.domain.texts import count
+from pytest_bayesloc.domain.texts import count, file_of_test
 from pytest_bayesloc.fixes.candidate import (
     CHANGE,
     EDIT,
@@ -39,13 +39,7 @@ from pytest_bayesloc.fixes.edit_candidates import (
 )
 from pytest_bayesloc.fixes.library import Library, ToolRunner
 from pytest_bayesloc.fixes.mutations import KIND
-from pytest_bayesloc.fixes.pattern_candidates import (
-    LIMIT_S,
-    PatternSearch,
-    stand_in_code,
-    uses_patterns,
-    watched_tests,
-)
+from pytest_bayesloc.fixes.pattern_candidates import PatternSearch, uses_patterns, watched_tests
 from pytest_bayesloc.fixes.plausibility import is_slip
 from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
@@ -69,7 +63,7 @@ from pytest_bayesloc.fixes.tasks import (
     unconcerned,
 )
 from pytest_bayesloc.inspection.strategies.mutants import clear_of_check
-from pytest_bayesloc.pipeline.execute import WideRunners, is_local, open_pool, open_watching
+from pytest_bayesloc.pipeline.execute import WideRunners, open_pool
 from pytest_bayesloc.pipeline.fix_tools import (
     announce_refusals,
     tool_records,
@@ -82,7 +76,7 @@ from pytest_bayesloc.report.encoding import entry_of, positive
 from pytest_bayesloc.spectrum.build import executed_by_imports
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_bayesloc.domain.inspection import Finding
     from pytest_bayesloc.fixes.project import Task
@@ -271,41 +265,33 @@ class FixStage:
         edits = mutated(case, self.context.sources, never_edited, checker.runner, limit_s)
         search.spare_s = budget_s * SPARE if case.changes.code else 0.0
         search.begin(inspected(case))
-        with closing(self._patterns(case, checker)) as patterns:
-            search.run(
-                tasks_of(case, self.context.sources),
-                edits=edits if is_mutated else (),
-                patterns=patterns if is_mutated else (),
-                constants=constants if is_mutated else (),
-                taken_back=taken_back(case),
-                generated=None if self.llm is None else self._generated(self.llm, case, search),
-            )
+        search.run(
+            tasks_of(case, self.context.sources),
+            edits=edits if is_mutated else (),
+            patterns=self._patterns(case, checker) if is_mutated else (),
+            constants=constants if is_mutated else (),
+            taken_back=taken_back(case),
+            generated=None if self.llm is None else self._generated(self.llm, case, search),
+        )
         case.rejected.add_fixes(search.failed)
         case.rejected.n_spared += search.n_spared
         return search
 
-    def _patterns(self, case: Case, checker: Checker) -> Generator[Candidate]:
+    def _patterns(self, case: Case, checker: Checker) -> Iterator[Candidate]:
         """Yield edits of regular expressions with which failing tests pass, tried in memory."""
-        if not is_local(self.context) or not uses_patterns(case, self.context.sources):
-            return
         failing, passing = watched_tests(case)
-        asked = checker.runner.patterns_asked(failing, limit_s=LIMIT_S)
-        if not stand_in_code(case, self.context.sources, asked.values()):
-            return
-        ends = monotonic() + OF_PATTERNS * checker.left_s()
-        with closing(open_watching(self.context, (*failing, *passing))) as pool:
+        if uses_patterns(case, self.context.sources):
+            collected = set(map(file_of_test, (*checker.failing, *checker.near)))
             search = PatternSearch(
                 case=case,
                 sources=self.context.sources,
                 failing=failing,
-                passing=passing,
-                runner=pool.first,
+                passing=[test for test in passing if file_of_test(test) in collected],
+                runner=checker.runner,
                 clock=monotonic,
-                ends=ends,
+                ends=monotonic() + OF_PATTERNS * checker.left_s(),
             )
-            # Code that does not bear stand-ins for patterns is left to all other edits.
-            with suppress(ExecutionError):
-                yield from search.candidates()
+            yield from search.candidates()
 
     def _fits(self, task: Task, description: str) -> bool | None:
         """Whether a language model says that a tool is for ``task``; None if it is not sure."""

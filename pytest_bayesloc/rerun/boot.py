@@ -13,7 +13,6 @@ from pytest_bayesloc.rerun.conditions import CLOCK, apply
 from pytest_bayesloc.rerun.fence import PLUGINS, Fence
 from pytest_bayesloc.rerun.link import SERVER_VARIABLE, open_link
 from pytest_bayesloc.rerun.swap import DataOverlay, Overlay
-from pytest_bayesloc.rerun.watched import WATCHED, watch_patterns
 
 if TYPE_CHECKING:
     from pytest_bayesloc.rerun.link import CallingSocket, Message, Pipes
@@ -49,8 +48,6 @@ def start() -> None:
     _booted.append(boot)
     if boot.spec.get("umask", -1) >= 0:  # a test may have changed that of the main run
         os.umask(boot.spec["umask"])
-    if boot.spec["options"].get(WATCHED):
-        watch_patterns()
     if shifted_by := boot.spec["options"].get(CLOCK):
         apply("clock", shifted_by)
     boot.fence.test = PLUGINS

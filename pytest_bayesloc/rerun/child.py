@@ -21,7 +21,13 @@ from pytest_bayesloc.rerun.handled import HandledErrors
 from pytest_bayesloc.rerun.readers import Readers
 from pytest_bayesloc.rerun.samples import Sampler
 from pytest_bayesloc.rerun.sets import Shuffle, texts_of
-from pytest_bayesloc.rerun.shared import KeptState, SharedFixtures, changed_state, shared_state
+from pytest_bayesloc.rerun.shared import (
+    KeptState,
+    SharedFixtures,
+    changed_state,
+    shared_state,
+    variables,
+)
 from pytest_bayesloc.rerun.swap import (
     DataOverlay,
     Overlay,
@@ -33,7 +39,7 @@ from pytest_bayesloc.rerun.swap import (
     swap_code,
     text_of,
 )
-from pytest_bayesloc.rerun.watched import AskedPatterns, watches
+from pytest_bayesloc.rerun.watched import PatternWatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -159,7 +165,7 @@ class Child:
         elif request.get("value"):
             self._send({"swapped": put_value(request["value"], self._reachable())})
         elif request.get("patterns"):
-            self._send({"swapped": sum(w.exchange(request["patterns"]) for w in watches)})
+            self._send({"swapped": self._pattern_watch(request).exchange(request["patterns"])})
         self._watch(request)
         if "condition" in request:
             name, value = request["condition"]
@@ -199,10 +205,17 @@ class Child:
             name = FileNames(root, request["handled"]).name
             self._recorders["handled"] = HandledErrors(name)
         if "asked" in request:
-            self._recorders["asked"] = watches[0] if watches else AskedPatterns()
+            self._recorders["asked"] = self._pattern_watch(request)
         if "readers" in request:
             name = FileNames(root, request["readers"]).name
             self._recorders["readers"] = Readers(name, self._scratch)
+
+    def _pattern_watch(self, request: Message) -> PatternWatch:
+        name_of = FileNames(str(self._config.rootpath), request["files"]).name
+        watch = PatternWatch()
+        watch.install()
+        watch.put_in_place(place for _, place in variables(name_of))
+        return watch
 
     def _put_condition(self, name: str, value: Any, files: Mapping[str, str]) -> None:  # noqa: ANN401
         """Put a condition of ``conditions`` in place, another order of sets or turns of tasks."""

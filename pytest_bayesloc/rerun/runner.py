@@ -111,6 +111,7 @@ class ServerRunner:
             request["value"] = {"filename": filename, **asdict(patch.value)}
         elif patch is not None and patch.patterns:
             request["patterns"] = [list(pair) for pair in patch.patterns]
+            request["files"] = self._names()
         elif patch is not None:
             parts = (patch, *patch.companions)
             request["patches"] = [self._wire_patch(part) for part in parts]
@@ -182,17 +183,20 @@ class ServerRunner:
     @_question
     def patterns_asked(
         self, tests: Sequence[str], *, limit_s: float
-    ) -> Mapping[str, tuple[AskedPattern, ...]]:
-        """Run ``tests`` as they are and note what patterns are asked; where watched, with calls."""
-        request: Message = {"tests": list(tests), "limit_s": limit_s, "asked": True}
-        asked = {m["of"]: m["asked"] for m in self._ask(request) if "asked" in m}
-        return {
-            node_id: tuple(
+    ) -> tuple[Rerun, Mapping[str, tuple[AskedPattern, ...]]]:
+        """Run ``tests`` with stand-ins for the project's patterns and note what those are asked."""
+        files = self._names()
+        request: Message = {"tests": list(tests), "limit_s": limit_s, "asked": True, "files": files}
+        messages = self._ask(request)
+        asked = {
+            message["of"]: tuple(
                 AskedPattern(text=text, flags=flags, calls=tuple((m, tuple(a)) for m, a in calls))
-                for text, flags, calls in patterns
+                for text, flags, calls in message["asked"]
             )
-            for node_id, patterns in asked.items()
+            for message in messages
+            if "asked" in message
         }
+        return _rerun_of(messages, tests, "fork", self.transport.workspaces.here), asked
 
     @_question
     def samples(

@@ -78,7 +78,7 @@ def shared_state(name_of: NameOf) -> dict[str, str]:
         By ``file::module.variable``, ``::os.environ['NAME']``, ``::module.function`` of a module
         that is not the project's, or ``::the working directory`` and the like.
     """
-    state = {name: _digest(place.value) for name, place in _variables(name_of)}
+    state = {name: _digest(place.value) for name, place in variables(name_of)}
     state |= {f"::{name}": repr(read()) for name, (read, _) in _process().items()}
     # Functions and classes of other modules are told apart by their identity.
     for name, module in list(sys.modules.items()):
@@ -141,7 +141,7 @@ class KeptState:
         getattr(time, "tzset", lambda: None)()  # ``TZ`` may be among them
 
     def _places(self) -> Iterator[tuple[str, Place]]:
-        for name, place in _variables(self._name_of):
+        for name, place in variables(self._name_of):
             if name in self._names:
                 yield name, place
         for name, (read, put) in _process().items():
@@ -198,7 +198,8 @@ class SharedFixtures:
 _WRAPPED = (staticmethod, classmethod)
 
 
-def _variables(name_of: NameOf) -> Iterator[tuple[str, Place]]:
+def variables(name_of: NameOf) -> Iterator[tuple[str, Place]]:
+    """Yield the variables that tests share, by the names that ``shared_state`` has for them."""
     for name, value in list(os.environ.items()):
         if name != _OF_PYTEST:
             put = partial(os.environ.__setitem__, name)

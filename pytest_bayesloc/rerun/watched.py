@@ -1,26 +1,33 @@
 """Stand-ins for compiled patterns: they note what they are asked, and can be given another pattern.
 
 Objects of ``re`` can't be changed, and one pattern is held by names, tables and bound methods. So a
-server that is to watch patterns is given stand-ins from the start, by ``re.compile`` itself.
+process that is to watch patterns gets stand-ins in the place of those that the project's modules
+and classes hold, and by ``re.compile`` itself from then on.
 """
 
 from __future__ import annotations
 
 import re
-import sys
+from contextlib import suppress
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from pytest_bayesloc.rerun.contents import ATOMS
 
-#: An option of a server's: whether it watches patterns.
-WATCHED = "bayesloc_watched_patterns"
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_bayesloc.rerun.shared import Place
+
+MAX_DEPTH = 6  # of what a variable holds
+MAX_OBJECTS = 50_000  # that are looked into
 MAX_CALLS = 300  # of one pattern in one test; those behind them are told by the first ones
 MAX_PATTERNS = 400  # of one test
 MAX_NOTED = 20_000  # calls of one test
 MAX_SUBJECT = 2_000  # characters
 _NOTED = ("match", "search", "fullmatch", "split", "findall", "finditer", "sub", "subn")
 _SUBSTITUTIONS = frozenset({"sub", "subn"})
+_WRAPPED = (staticmethod, classmethod)
 _pattern_type = re.Pattern
 
 
@@ -87,11 +94,57 @@ class PatternWatch:
         self._others: dict[str, str] = {}
         self._asked: dict[tuple[str, int], dict[tuple[Any, ...], None]] | None = None
         self._n_noted = 0
+        self._seen: dict[int, tuple[Any, Any]] = {}  # per object, itself and what stands for it
 
     def install(self) -> None:
         """Have ``re`` give stand-ins from now on."""
         re.purge()
         re._compile = self.compile  # type: ignore[attr-defined]  # noqa: SLF001 - likewise
+
+    def put_in_place(self, variables: Iterable[Place]) -> None:
+        """Put stand-ins in the place of patterns that variables hold already."""
+        for place in variables:
+            made = self._renewed(place.value, MAX_DEPTH)
+            if made is not place.value:
+                place.put(made)
+
+    def _renewed(self, value: Any, depth: int) -> Any:  # noqa: ANN401 - any object
+        """Return what stands for a pattern, a method of one, or a tuple with one; else ``value``.
+
+        What it holds is exchanged in place, without code of the project.
+        """
+        kind: Any = type(value)
+        if kind is _pattern_type and type(value.pattern) is str:
+            return self._stand_in(value)
+        if issubclass(kind, BuiltinFunctionType) and type(value.__self__) is _pattern_type:
+            return getattr(self._renewed(value.__self__, depth), value.__name__)
+        if kind in ATOMS or issubclass(kind, (type, ModuleType)) or not depth:
+            return value
+        if id(value) not in self._seen and len(self._seen) < MAX_OBJECTS:
+            self._seen[id(value)] = value, value
+            self._seen[id(value)] = value, self._refilled(value, kind, depth)
+        return self._seen.get(id(value), (value, value))[1]
+
+    def _refilled(self, value: Any, kind: Any, depth: int) -> Any:  # noqa: ANN401
+        if issubclass(kind, tuple):
+            parts = [self._renewed(part, depth - 1) for part in value]
+            is_other = any(new is not old for new, old in zip(parts, value, strict=True))
+            return tuple.__new__(kind, parts) if is_other else value
+        if issubclass(kind, (list, dict)):
+            base: Any = list if issubclass(kind, list) else dict
+            for key, old in [*(enumerate(value) if base is list else base.items(value))]:
+                if (new := self._renewed(old, depth - 1)) is not old:
+                    base.__setitem__(value, key, new)
+        elif kind is FunctionType:
+            value.__defaults__ = self._renewed(value.__defaults__, depth)
+            for cell in value.__closure__ or ():
+                with suppress(ValueError):  # it is empty
+                    cell.cell_contents = self._renewed(cell.cell_contents, depth - 1)
+        else:
+            is_plain = kind.__getattribute__ is object.__getattribute__
+            held = "__func__" if kind in _WRAPPED else "__dict__"
+            self._renewed(getattr(value, held, None) if is_plain else None, depth)
+        return value
 
     def compile(self, pattern: Any, flags: int) -> Any:  # noqa: ANN401 - as ``re`` does
         """Return the stand-in for a pattern."""
@@ -102,11 +155,10 @@ class PatternWatch:
         if type(pattern) is str:
             pattern = self._others.get(pattern, pattern)
         real = self._compile(pattern, flags)
-        if type(real) is not _pattern_type:
-            return real
-        if real not in self._made:
-            self._made[real] = WatchedPattern(real, self)
-        return self._made[real]
+        return self._stand_in(real) if type(real) is _pattern_type else real
+
+    def _stand_in(self, real: re.Pattern[Any]) -> WatchedPattern:
+        return self._made.setdefault(real, WatchedPattern(real, self))
 
     def exchange(self, others: Sequence[Sequence[str]]) -> int:
         """Give stand-ins, those of later calls as well, other patterns, by the texts of both.
@@ -158,37 +210,3 @@ class PatternWatch:
             if len(calls) < MAX_CALLS:
                 calls[method, args] = None
                 self._n_noted += 1
-
-
-class AskedPatterns:
-    """Notes which patterns a test asks, where none is watched: only calls by Python's code tell."""
-
-    def __init__(self) -> None:
-        self._asked: dict[tuple[str, int], None] = {}
-
-    def start(self) -> None:
-        """Begin a test."""
-        self._asked = {}
-        sys.setprofile(self._profile)
-
-    def stop(self) -> list[Any]:
-        """End it and return the patterns that were asked: text, flags, and no calls."""
-        sys.setprofile(None)
-        return [[text, flags, []] for text, flags in self._asked]
-
-    def _profile(self, _: object, event: str, called: object) -> None:
-        if event == "c_call":
-            owner = getattr(called, "__self__", None)
-            if type(owner) is _pattern_type and type(owner.pattern) is str:
-                self._asked[owner.pattern, owner.flags] = None
-
-
-#: Of this process, once it watches.
-watches: list[PatternWatch] = []
-
-
-def watch_patterns() -> None:
-    """Watch the patterns that are compiled from now on."""
-    watch = PatternWatch()
-    watch.install()
-    watches.append(watch)

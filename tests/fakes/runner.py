@@ -124,9 +124,9 @@ class FakeRunner:
 
     def patterns_asked(
         self, tests: Sequence[str], *, limit_s: float
-    ) -> Mapping[str, tuple[AskedPattern, ...]]:
-        self.limits.append(limit_s)
-        return {node_id: self.patterns[node_id] for node_id in tests if node_id in self.patterns}
+    ) -> tuple[Rerun, Mapping[str, tuple[AskedPattern, ...]]]:
+        asked = {node_id: self.patterns[node_id] for node_id in tests if node_id in self.patterns}
+        return self.rerun(None, tests, limit_s=limit_s), asked
 
     def samples(
         self,

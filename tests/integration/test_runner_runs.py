@@ -241,11 +241,21 @@ def test_what_a_test_does_is_learned_from_those_of_its_file(
     assert asked == [(node_id("a"), call), (call,), (node_id("a"), call)]
 
 
-def test_patterns_that_a_test_asks_are_known_without_a_watch(projects: Projects) -> None:
+def test_what_patterns_are_asked_in_a_test_is_known(projects: Projects) -> None:
     asking = """
         import re
 
         WORD = re.compile(r"\\w+")
+
+
+        class Reader:
+            kinds = [("number", re.compile("[0-9]").match)]
+
+            def __init__(self):
+                self.ends = {"line": re.compile("$")}
+
+
+        READER = Reader()
 
 
         def test_a():
@@ -254,6 +264,8 @@ def test_patterns_that_a_test_asks_are_known_without_a_watch(projects: Projects)
 
         def test_b():
             assert re.sub("b+", "", "b") == ""
+            assert READER.kinds[0][1]("1")
+            assert READER.ends["line"].search("c")
 
 
         def test_size():
@@ -261,10 +273,20 @@ def test_patterns_that_a_test_asks_are_known_without_a_watch(projects: Projects)
         """
     alone = made_for(projects.make({**FILES, "test_all.py": asking}))
 
-    found = alone.patterns_asked([node_id(name) for name in ("a", "b", "size")], limit_s=30)
+    names = [node_id(name) for name in ("a", "b", "size")]
+    rerun, found = alone.patterns_asked(names, limit_s=30)
 
-    texts = {test: [pattern.text for pattern in own] for test, own in found.items()}
-    assert texts == {node_id("a"): [r"\w+"], node_id("b"): ["b+"], node_id("size"): []}
+    assert {run.verdict for run in rerun.tests.values()} == {Verdict.PASS}
+    said = {test: [(p.text, *p.calls) for p in own] for test, own in found.items()}
+    assert said == {
+        names[0]: [(r"\w+", ("match", ("a",)))],
+        names[1]: [
+            ("b+", ("sub", ("", "b", 0))),
+            ("[0-9]", ("match", ("1",))),
+            ("$", ("search", ("c",))),
+        ],
+        names[2]: [],
+    }
     alone.close()
 
 
