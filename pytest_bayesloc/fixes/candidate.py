@@ -65,6 +65,11 @@ class Candidate:
         return (*self.companions, replace(self, companions=()))
 
     @property
+    def is_pattern(self) -> bool:
+        """Whether it edits a regular expression, with which failing tests passed already."""
+        return self.name.startswith(PATTERN)
+
+    @property
     def texts(self) -> Mapping[str, str]:
         """The files that it changes, with their texts after it."""
         return {part.file: part.after for part in self.parts_by_file()}

@@ -217,6 +217,8 @@ class Checker:
         done = Checked(candidate=candidate, patch=patch, status=Status.UNSURE, why="no time left")
         if not self.left_s():
             return done
+        if candidate.is_pattern and patch.fresh:  # its tests passed with it, exchanged in memory
+            return replace(done, why="")
         seen = self._seen(done)
         if seen is not None:
             return seen
@@ -226,9 +228,8 @@ class Checker:
         done = replace(done, seconds=first.seconds)
         if first.refused:
             return replace(done, why=first.refused)
-        if not first.n_swapped or len(_passed(first)) < len(first.tests):
-            return self._still_failing(done, first)
-        return self._beside_others(done)
+        is_passing = first.n_swapped and len(_passed(first)) == len(first.tests)
+        return self._beside_others(done) if is_passing else self._still_failing(done, first)
 
     def check_part(self, done: Checked) -> Checked:
         """Check a change in full for the failing tests alone that pass with it.
@@ -304,12 +305,16 @@ class Checker:
     def anew(self, done: Checked) -> Checked:
         """Run failing tests in a process that never saw other code, if none has agreed yet.
 
+        That is done even if time is up: what was found is not lost for a start of a process.
+
         Raises:
             ExecutionError: If tests can't be run again.
         """
         if done.why or not done.is_forked:
             return done
-        rerun = self._rerun(replace(done.patch, fresh=True), self.failing, more_s=FRESH_S)
+        limit_s = LEAST_S + PATIENCE * self._usual_s + FRESH_S
+        tests = self._in_order(self.failing)
+        rerun = self.runner.rerun(replace(done.patch, fresh=True), tests, limit_s=limit_s)
         done = replace(done, seconds=done.seconds + rerun.seconds, is_forked=False)
         if rerun.refused:
             return replace(done, status=Status.UNSURE, why=rerun.refused)

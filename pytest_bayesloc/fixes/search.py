@@ -190,9 +190,11 @@ class Search:
         stages += [] if n_seen else [self._by_steps(), _batches(self._unless_stored(constants))]
         for stage in stages:
             self._check_all(stage, self.spare_s)
-            self._settle()
+            if len(self.verified) > n_seen:
+                self._settle()
             if len(self.verified) > n_seen or self.is_out_of_time:
                 break
+        self._settle()
         # An edit that is clearly the one keeps what was meant by a change; taking it back does not.
         if all(checked.shown_doubt for checked in self.verified):
             self._check_all(_batches(taken_back))

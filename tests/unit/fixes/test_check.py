@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Sample
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.fixes.candidate import patch_of
-from pytest_bayesloc.fixes.check import Checker, Status, telling_lines
+from pytest_bayesloc.fixes.check import FRESH_S, Checker, Status, telling_lines
 from tests.unit.fixes.candidates import candidate
 
 if TYPE_CHECKING:
@@ -37,11 +37,12 @@ class Scripted:
     def __init__(self, without: Mapping[str, TestRun], changed: Mapping[str, TestRun]) -> None:
         self._tables = without, changed
         self.asked: list[tuple[bool, bool, tuple[str, ...]]] = []
+        self.limits: list[float] = []
 
     def rerun(
         self, patch: InspectionPatch | None, tests: Sequence[str], *, limit_s: float
     ) -> Rerun:
-        del limit_s
+        self.limits.append(limit_s)
         is_changed = patch is not None and patch.patched == AFTER
         self.asked.append((is_changed, patch is not None and patch.fresh, tuple(tests)))
         table = self._tables[is_changed]
@@ -135,6 +136,28 @@ def test_passing_tests_that_never_come_to_a_change_are_not_run_again_and_count_a
 
     assert (found.status, found.passing) == (Status.VERIFIED, ("t::far", "t::good"))
     assert not any("t::far" in tests for _, _, tests in runner.asked)
+
+
+def test_pattern_that_was_exchanged_in_memory_gets_one_new_process() -> None:
+    runner = Scripted({"t::bad": FAIL}, {})
+    checker = checker_of(runner, ["t::good"])
+    assert checker.fails_again()
+
+    change = candidate("A = 'a'\n", AFTER, tools=("pattern-class",))
+    assert checker.check(change).status is Status.VERIFIED
+    assert runner.asked[1:] == [(True, True, ("t::bad", "t::good"))]
+
+
+def test_what_is_forked_is_run_anew_after_the_last_second() -> None:
+    runner = Scripted({"t::bad": FAIL}, {})
+    checker = checker_of(runner)
+    checker.by_import = lambda _: False
+    done = checker.confirm(checker.attempt(CHANGE))
+    checker.deadline = 0.0
+
+    assert checker.anew(done).status is Status.VERIFIED
+    assert runner.asked[-1] == (True, True, ("t::bad",))
+    assert runner.limits[-1] >= FRESH_S
 
 
 BAD, GOOD, ILL = "t::bad", "t::good", "t::ill"
