@@ -82,6 +82,7 @@ WEIGHTS: Mapping[str, float] = {
     "skip-empty": 0.7,
     "first-item": 1.0,
     "split-once": 1.0,
+    "call-of-part": 0.4,
     "copy-looped": 1.0,
     "whole-span": 1.0,
     "raise-again": 0.5,

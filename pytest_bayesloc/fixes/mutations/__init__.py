@@ -88,6 +88,7 @@ FURTHER: tuple[Mutation, ...] = (
     values.one_tuple,
     values.first_item,
     calls.split_once,
+    calls.call_of_part,
     values.other_key,
     values.copy_looped,
     values.whole_span,

@@ -30,6 +30,7 @@ from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_NEAR = 3  # of them, those that were bound last
 ALIKE = 0.6  # of difflib
+OF_TYPES = frozenset({"AttributeError", "TypeError"})  # errors that a value of another type raises
 
 
 def other_name(site: Site) -> Iterator[TextEdit]:
@@ -102,7 +103,7 @@ def _others(node: ast.Name, site: Site) -> list[str]:
     """The names that look alike, then the function's own: like it, or bound shortly before.
 
     A function stands for functions alone, and a variable for variables of the same type, where
-    that was seen.
+    that was seen, and no error says that the type is wrong.
     """
     name, functions = node.id, site.function_names
     if name not in site.visible and name not in site.own_names:
@@ -117,7 +118,9 @@ def _others(node: ast.Name, site: Site) -> list[str]:
     near.sort(key=lambda other: -bound[other])
     both = chain.from_iterable(zip_longest(nearest(name, own), near[:N_NEAR]))
     found = [n for n in dict.fromkeys((*alike, *both)) if n is not None]
-    return [other for other in found if _may_stand_for(site, name, other)][:N_OTHERS]
+    is_wrong_type = site.hints.error in OF_TYPES and site.hints.line == node.lineno
+    may = [n for n in found if is_wrong_type or _may_stand_for(site, name, n)]
+    return may[:N_OTHERS]
 
 
 def _alike(name: str, known: Collection[str]) -> list[str]:
@@ -131,7 +134,10 @@ def _may_stand_for(site: Site, name: str, other: str) -> bool:
 
 
 def other_attribute(site: Site) -> Iterator[TextEdit]:
-    """Use another attribute of ``self``, or one that the file uses of the same object."""
+    """Use another attribute of ``self``, or one that the file uses of the same object.
+
+    For a method of ``self`` also one whose name is like the function's own.
+    """
     used = _attributes_used(site.tree)
     called = {id(node.func) for node in site.own(ast.Call)}
     used_of_it = {id(node.value): node.attr for node in site.own(ast.Attribute)}
@@ -142,6 +148,9 @@ def other_attribute(site: Site) -> Iterator[TextEdit]:
             if base != "self" and id(node) in called:  # other methods do other things
                 known = _alike(node.attr, (*known, *public_names(at_hand(site, node.value))))
             near = nearest(node.attr, known)
+            if base == "self" and id(node) in called:  # as ``add_rows`` calls ``add_row``
+                own = set(known) - {node.attr, site.function.name}
+                near = [*dict.fromkeys((*near, *_alike(site.function.name, own)))]
             yield from renamed(site, node, near, used_of_it.get(id(node), ""))
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import sys
+from dataclasses import replace
 
 import pytest
 
+from pytest_bayesloc.domain.recording import Value
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
 from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, Mutation, edits, name_of
 from pytest_bayesloc.fixes.mutations.operators import MAX_BITS, NEGATED
 from pytest_bayesloc.fixes.site import Hints, Site
-from tests.unit.fixes.examples.mutations import EXAMPLES, HINTS
+from tests.unit.fixes.examples.mutations import EXAMPLES, HINTS, sampled
 
 METHOD = "def f(self):\n        "
 HEAD = "def f(self, first, second):\n    "
@@ -277,6 +279,41 @@ def test_method_that_python_calls_is_no_other_attribute() -> None:
     made = edited("return self.load()", MUTATIONS["other-attribute"], above=above, head=METHOD)
 
     assert not any("__init__" in body for body in made)
+
+
+def test_method_may_be_meant_that_is_called_like_the_function_itself() -> None:
+    names = ["add_row", *(f"validate_{n}" for n in range(9))]
+    above = "class K:\n" + "".join(f"    def {name}(self, a): pass\n\n" for name in names)
+    site = function(
+        "self.validate_1(a)", "add_rows", f"{above}    ", "def add_rows(self, a):\n        "
+    )
+
+    made = [site.edited(edit) for edit in MUTATIONS["other-attribute"](site)]
+
+    assert any("self.add_row(a)\n" in text for text in made)
+
+
+def test_part_of_an_object_may_be_asked_what_the_object_is_asked() -> None:
+    above = "class K:\n    "
+    body = "for one in self.parts:\n            yield from one"
+
+    made = edited(body, MUTATIONS["call-of-part"], above=above, head=METHOD)
+
+    assert made == [f"{body}.f()"]
+    assert edited("return self", MUTATIONS["call-of-part"], above=above, head=METHOD) == []
+
+
+@pytest.mark.parametrize(("error", "is_other"), [("TypeError", True), ("ValueError", False)])
+def test_name_of_a_variable_of_another_type_is_meant_only_if_the_type_is_wrong(
+    error: str, is_other: bool
+) -> None:
+    sample = sampled("1")
+    values = {**sample.values, "second": Value("str", text="'a'")}
+    hints = Hints(error=error, line=2, failing=[replace(sample, values=values)])
+
+    made = edited("return g(second)", MUTATIONS["other-name"], head=HEAD, hints=hints)
+
+    assert ("return g(first)" in made) is is_other
 
 
 def test_separator_is_no_flag_of_a_similar_call() -> None:

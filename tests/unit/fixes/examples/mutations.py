@@ -106,6 +106,11 @@ EXAMPLES = {
         ("first.sort(key=lambda a: a.n)", "first.sort(key=lambda a: -a.n)"),
         ("return max(first, key=lambda a: g(a))", "return max(first, key=lambda a: g(a).lower())"),
     ),
+    "call-of-part": (
+        ("a.get()\n    return [a for a in first]", "a.get()\n    return [a.get() for a in first]"),
+        ("a.get()\n    yield from a", "a.get()\n    yield from a.get()"),
+        ("a.get()\n    b.append(a)", "a.get()\n    b.append(a.get())"),
+    ),
     "split-once": (
         ("a, b = first.split('=')", "a, b = first.split('=', 1)"),
         ("[a, b, c] = first.rsplit(second)", "[a, b, c] = first.rsplit(second, 2)"),
