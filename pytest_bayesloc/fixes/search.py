@@ -135,7 +135,7 @@ class Search:
 
     @property
     def best(self) -> Sequence[Checked]:
-        """What is shown of the verified candidates."""
+        """The verified candidates that are shown."""
         return worth_showing(self.verified)[:N_SHOWN]
 
     @property

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import difflib
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, combinations, zip_longest
 from string import Formatter
+from typing import Any
 
 from pytest_bayesloc.fixes.mutations.calls import (
     MISSING,
@@ -205,6 +207,7 @@ EXCEPTIONS = (
     "OSError",
 )
 N_TEXTS = 4
+MAX_TEXT = 80  # characters
 
 
 def convert(site: Site) -> Iterator[TextEdit]:
@@ -332,20 +335,29 @@ def drop_conversion(site: Site) -> Iterator[TextEdit]:
 
 
 def other_text(site: Site) -> Iterator[TextEdit]:
-    """Use a string of the file that looks alike, or the same with or without a blank."""
-    known = [
+    """Use a string of the file that looks alike, or the same with or without a blank.
+
+    For an empty one, those of one character that the file has most often.
+    """
+    known: Counter[Any] = Counter(
         node.value
         for node in every_node(site.tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 80
-    ]
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, (str, bytes))
+        and len(node.value) < MAX_TEXT
+    )
     alone = {id(node.value) for node in site.own(ast.Expr)}  # docstrings
     for node in site.own(ast.Constant):
-        value = node.value
-        if not isinstance(value, str) or len(value) >= 80 or id(node) in alone:
+        value: Any = node.value
+        if value not in known or id(node) in alone:
             continue
-        others = sorted(set(known) - {value})
+        others = sorted(other for other in known if type(other) is type(value) and other != value)
         alike = difflib.get_close_matches(value, others, n=N_TEXTS, cutoff=0.5)
-        made = [value.strip(), value + " ", value.lower(), value.upper(), ""]
+        if not value:
+            short = [other for other in others if len(other) == 1]
+            alike = sorted(short, key=lambda other: -known[other])[:N_TEXTS]
+        blank, empty = (" ", "") if isinstance(value, str) else (b" ", b"")
+        made = [value.strip(), value + blank, value.lower(), value.upper(), empty]
         for other in dict.fromkeys((*alike, *made)):
             if other != value:
                 yield site.replace(node, repr(other), f"{value!r:.30} to {other!r:.30}")

@@ -324,6 +324,8 @@ EXAMPLES = {
     "other-text": (
         ("first['name']\n    return first['names']", "first['name']\n    return first['name']"),
         ("return ' ,'", "return ','"),
+        ("if first < b'1.1': return b'1.'", "if first < b'1.1': return b'1.1'"),
+        ("return second.split(';'), first.split('')", "return second.split(';'), first.split(';')"),
     ),
     "other-exception": (
         ("raise KeyError(first)", "raise ValueError(first)"),
