@@ -291,7 +291,10 @@ class Rules:
             raise gate_error(f"makes up the name `{target.id}`")
 
     def _look(self, expression: ast.expr, *, is_kept: bool) -> None:
-        seen = _only_seen(expression, is_kept=is_kept)
+        # Parts that are used only by value: their value can't be called later.
+        seen = set() if is_kept else {id(expression)}
+        for node in ast.walk(expression):  # from the outside to the inside
+            seen |= {id(part) for part in _seen_by(node, is_seen=id(node) in seen)}
         for node in ast.walk(expression):
             if isinstance(node, _ACTS) or getattr(node, "is_async", False):
                 raise gate_error(f"adds `{short(node)}`")
@@ -343,14 +346,6 @@ class Rules:
         is_type = isinstance(call.func, ast.Name) and call.func.id == "type"
         if is_type and (len(call.args) != 1 or isinstance(call.args[0], ast.Starred)):
             raise gate_error("makes a class")
-
-
-def _only_seen(expression: ast.expr, *, is_kept: bool) -> set[int]:
-    """Return the parts that are used only by value: their value can't be called later."""
-    found = set() if is_kept else {id(expression)}
-    for node in ast.walk(expression):  # from the outside to the inside
-        found |= {id(part) for part in _seen_by(node, is_seen=id(node) in found)}
-    return found
 
 
 def _seen_by(node: ast.AST, *, is_seen: bool) -> list[ast.expr]:

@@ -100,8 +100,7 @@ class InspectionLoop:
                 f"{passed_again(len(case.flaky))}: flaky or dependent on order, {NO_FURTHER}"
             )
         else:
-            self._open(case, budget)
-            case.stop = self._stop(case, budget) or self._inspect_all(case, budget)
+            case.stop = self._inspect_all(case, budget)
             if case.stop == SEVERAL:
                 return
             self._compare(case, budget)
@@ -149,15 +148,15 @@ class InspectionLoop:
         case.printed = {node_id: run.printed for node_id, run in runs.items()}
         return bool(case.failing)
 
-    def _open(self, case: Case, budget: Budget) -> None:
+    def _inspect_all(self, case: Case, budget: Budget) -> str:
         for strategy in self._strategies:
             # Also where the belief is decided: a change that is reverted proves what was guessed.
             if self._limits.n_inspections == 0 or not budget.left_s():
-                return
+                break
             for finding in strategy.open(case, budget):
                 self._take(case, finding)
-
-    def _inspect_all(self, case: Case, budget: Budget) -> str:
+        if reason := self._stop(case, budget):
+            return reason
         self._record(case, budget)
         for strategy in self._strategies:
             strategy.prepare(case, budget)

@@ -83,7 +83,18 @@ class Views:
 
     def _code(self, location: Location) -> Code:
         source = self._read(location.file)
-        return Code(location=location, text="" if source is None else _own_text(source, location))
+        unit = None if source is None else source.unit(location)
+        text = "" if source is None else source.text_of(location)
+        if source is not None and unit is not None and not unit.is_function:
+            kept: list[str] = []  # of a module or class, the lines outside its functions
+            for number, line in enumerate(text.splitlines(keepends=True), location.start_line):
+                owner = source.owner(number)
+                if owner.location == location or not owner.is_function:
+                    kept.append(line)
+                elif not kept or kept[-1].strip() != "...":
+                    kept.append(f"{line[: len(line) - len(line.lstrip())]}...\n")
+            text = "".join(kept)
+        return Code(location=location, text=text)
 
     def _suspect(self, case: Case, where: Location) -> Code:
         """Show a location with the tests that executed it and its change since they passed."""
@@ -120,22 +131,6 @@ class Views:
         code = next(map(self._code, failure.test_locations), None)
         error = steady(f"{failure.exc_type}: {failure.message}")
         return FailingTest(node_id=failure.node_id, error=error, code=code, trace=tuple(trace))
-
-
-def _own_text(source: SourceMap, location: Location) -> str:
-    """Return the lines of a function; of a module or class, those outside its functions."""
-    unit = source.unit(location)
-    if unit is None or unit.is_function:
-        return source.text_of(location)
-    lines = source.text_of(location).splitlines(keepends=True)
-    kept: list[str] = []
-    for number, text in enumerate(lines, location.start_line):
-        owner = source.owner(number)
-        if owner.location == location or not owner.is_function:
-            kept.append(text)
-        elif not kept or kept[-1].strip() != "...":
-            kept.append(f"{text[: len(text) - len(text.lstrip())]}...\n")
-    return "".join(kept)
 
 
 def steady(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -142,7 +142,19 @@ class Adviser:
         untried = [name for name in symptom.suspects if name not in edited]
         lines = _step_back(loop, advice.record, symptom, untried)
         if loop.kind == LoopKind.ALTERNATION.value:
-            lines[:0] = _both_sides(advice.record, self._ledger.fates(advice.bug))
+            # Each of two states breaks what the other one fixes.
+            fates = self._ledger.fates(advice.bug).items()
+            failing, passing = (
+                listed(sorted(node_id for node_id, found in fates if found == fate))
+                for fate in (FAILING, PASSING)
+            )
+            if failing and passing:
+                sides = [f"a change is needed with which both pass: {passing}; {failing}"]
+                edits = [trial.strategy for trial in advice.record.trials[-2:]]
+                if len(edits) > 1:
+                    sides.append(f"after {edits[1]}, this fails: {failing}")
+                    sides.append(f"after {edits[0]}, this fails: {passing}")
+                lines[:0] = sides
         return replace(loop, messages=loop_messages(loop, symptom, [*lines, *opinion]))
 
 
@@ -233,21 +245,3 @@ def loop_messages(loop: LoopWarning, symptom: Symptom, answers: Sequence[str]) -
     error = f"error: {symptom.signature}"
     where = [f"raised {raised}"] if raised.startswith("at ") else []
     return (head, error, *where, *answers)
-
-
-def _both_sides(record: BugRecord, fates: Mapping[str, str]) -> list[str]:
-    """Name the tests and the edits of two states, of which each breaks what the other fixes."""
-    failing, passing = (
-        listed(sorted(node_id for node_id, found in fates.items() if found == fate))
-        for fate in (FAILING, PASSING)
-    )
-    if not failing or not passing:
-        return []
-    edits = [trial.strategy for trial in record.trials[-2:]]
-    lines = [f"a change is needed with which both pass: {passing}; {failing}"]
-    if len(edits) > 1:
-        lines += [
-            f"after {edits[1]}, this fails: {failing}",
-            f"after {edits[0]}, this fails: {passing}",
-        ]
-    return lines

@@ -145,18 +145,16 @@ class SqliteDatabase:
 def _write_ahead(raw: dbapi2.Connection) -> None:
     """Have SQLite log what is written; of several who make the file at once, it lets none wait."""
     ends = monotonic() + BUSY_S
-    while not _has_log(raw, is_last=monotonic() > ends):
+    while True:
+        is_last = monotonic() > ends
+        try:
+            raw.execute("PRAGMA journal_mode = WAL")
+        except dbapi2.OperationalError as error:
+            if is_last or "locked" not in str(error):
+                raise
+        else:
+            return
         sleep(AGAIN_S)
-
-
-def _has_log(raw: dbapi2.Connection, *, is_last: bool) -> bool:
-    try:
-        raw.execute("PRAGMA journal_mode = WAL")
-    except dbapi2.OperationalError as error:
-        if is_last or "locked" not in str(error):
-            raise
-        return False
-    return True
 
 
 class PostgresqlDatabase:

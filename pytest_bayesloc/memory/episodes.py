@@ -242,18 +242,14 @@ class Episodes:
             return [_ended(bug, record, "gone", end)]
         is_back = sighting.net is not None and not sighting.net.functions
         edit = sighting.net if is_back else sighting.edit
-        if not sighting.data and self._is_unchanged(bug, edit):
-            self._ledger.close(bug, BugState.FLAKY, "", at)
-            end = "passes without an edit of code or data, so it is flaky"
-            return [_ended(bug, record, "flaky", end)]
+        if not sighting.data and edit is not None and not edit.functions:
+            # No edit is visible; a commit may hold other files.
+            before = self._ledger.revisions().get(bug, "")
+            if before.rstrip("+") == self._run.revision.rstrip("+"):
+                self._ledger.close(bug, BugState.FLAKY, "", at)
+                end = "passes without an edit of code or data, so it is flaky"
+                return [_ended(bug, record, "flaky", end)]
         return [self._resolved(bug, record, sighting)]
-
-    def _is_unchanged(self, bug: int, edit: CodeEdit | None) -> bool:
-        """Whether no edit is visible; a commit may hold other files."""
-        if edit is None or edit.functions:
-            return False
-        before = self._ledger.revisions().get(bug, "")
-        return before.rstrip("+") == self._run.revision.rstrip("+")
 
     def _resolved(self, bug: int, record: BugRecord, sighting: PassingSighting) -> Advice:
         edit = sighting.net or sighting.edit or CodeEdit()

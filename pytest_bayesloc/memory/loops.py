@@ -54,12 +54,19 @@ def loops(history: Sequence[Sighting], *, in_test: bool) -> list[LoopWarning]:
     attempts = [seen for i, seen in enumerate(history) if i == 0 or seen.edited]
     if len(attempts) < 2 or attempts[-1] is not history[-1]:
         return list(_without_attempt(history))
+    found = list(_alternation(attempts))
     streak = [attempts[-1]]  # of one error, in no fewer tests
     for seen in reversed(attempts[:-1]):
         if seen.error != streak[0].error or seen.n_failing > streak[0].n_failing:
             break
         streak.insert(0, seen)
-    return [*_alternation(attempts), *_in_vain(streak, in_test=in_test), *_seen_state(attempts)]
+    found += _in_vain(streak, in_test=in_test)
+    state = attempts[-1].state  # the same failing code as before, with other code in between
+    for i, seen in enumerate(attempts):
+        if seen.state == state and any(other.state != state for other in attempts[i:]):
+            found.append(_loop(LoopKind.SEEN_STATE, 2, attempts[i:], 2))
+            break
+    return found
 
 
 def _last(history: Sequence[Sighting], holds: Callable[[Sighting], object]) -> list[Sighting]:
@@ -98,15 +105,6 @@ def _without_attempt(history: Sequence[Sighting]) -> Iterator[LoopWarning]:
 
 def _as_run(seen: Sighting) -> Hashable:
     return seen.state, seen.error, seen.command
-
-
-def _seen_state(attempts: Sequence[Sighting]) -> Iterator[LoopWarning]:
-    """Find the same failing code as before, with other code in between."""
-    state = attempts[-1].state
-    for i, seen in enumerate(attempts):
-        if seen.state == state and any(other.state != state for other in attempts[i:]):
-            yield _loop(LoopKind.SEEN_STATE, 2, attempts[i:], 2)
-            return
 
 
 def _alternation(attempts: Sequence[Sighting]) -> Iterator[LoopWarning]:
@@ -181,39 +179,26 @@ def second_opinion(
     tries = failed[-n_tries:] if n_tries else []
     if len(tries) < 2 or symptom.in_test:
         return []
-    experiments = _experiments(symptom, tries, found)
-    return [
-        *_common(tries),
-        *_refuted(symptom, tries, fixed),
-        *(f"experiment {i}: {text}" for i, text in enumerate(experiments[:N_EXPERIMENTS], 1)),
-    ]
-
-
-def _common(tries: Sequence[DebugTrial]) -> Iterator[str]:
-    """Say in which functions each try was, and of which kind each was, if they share any."""
+    lines = []
+    # The tries may share functions, or the kind of their edits.
     shared = [n for n in tries[0].edit.functions if all(n in t.edit.functions for t in tries)]
     kinds = {kind_of(trial.edit.diff) for trial in tries}
     words = [f"edit {', '.join(shared[:3])}"] if shared else []
     if len(kinds) == 1 and (kind := kinds.pop()):
         words.append(f"change {kind} only")
     if words:
-        yield f"{all_of(len(tries), 'attempt')} {' and '.join(words)}"
-
-
-def _refuted(
-    symptom: Symptom, tries: Sequence[DebugTrial], fixed: Collection[str]
-) -> Iterator[str]:
-    """Name edited places that the evidence of now speaks against: a wrong edit alone does not."""
-    if symptom.p_first < SURE or not symptom.suspects:
-        return
-    first = symptom.suspects[0]
-    edited = dict.fromkeys(name for trial in tries for name in trial.edit.functions)
-    against = [name for name in edited if name != first and name not in fixed]
-    if against and first not in edited:
-        yield (
-            f"the evidence speaks against {', '.join(against[:3])}: the error stayed with each "
-            f"edit, and the probability of {first} is {100 * symptom.p_first:.0f} %"
-        )
+        lines.append(f"{all_of(len(tries), 'attempt')} {' and '.join(words)}")
+    if symptom.p_first >= SURE and symptom.suspects:  # a wrong edit alone refutes no place
+        first = symptom.suspects[0]
+        edited = dict.fromkeys(name for trial in tries for name in trial.edit.functions)
+        against = [name for name in edited if name != first and name not in fixed]
+        if against and first not in edited:
+            lines.append(
+                f"the evidence speaks against {', '.join(against[:3])}: the error stayed with each "
+                f"edit, and the probability of {first} is {100 * symptom.p_first:.0f} %"
+            )
+    experiments = _experiments(symptom, tries, found)[:N_EXPERIMENTS]
+    return [*lines, *(f"experiment {i}: {text}" for i, text in enumerate(experiments, 1))]
 
 
 def _experiments(

@@ -160,17 +160,47 @@ class Outcomes:
             if failed.cause is not None:
                 self._keep_cause(known, failed.fingerprint, failed.cause)
         for node_id in sorted({*self._rows, *run.reruns}.intersection(run.passed)):
-            self._passed(node_id, run)
+            here, n_failed = self._here(node_id), run.reruns.get(node_id, 0)
+            own = self._own(node_id)
+            if here is not None and node_id in run.edited and not n_failed and not is_flaky(here):
+                self._delete([here])  # it was repaired by what is not seen in its code
+            elif here is not None or n_failed:
+                executed = frozenset() if here is not None else run.executed(node_id)
+                self._add(node_id, executed, n_failed=n_failed, n_passed=1)
+            elif any(map(is_flaky, own)):
+                # On changed code from the first outcome on, so that the rate is not too high.
+                self._add(node_id, own[0]["executed"], n_passed=1)
+            elif node_id in run.edited:
+                self._delete(own)
 
     def flaky(self, failed: Mapping[str, FailedTest]) -> list[FlakyTest]:
         """Return which failing tests were known to be flaky before, with their rates."""
         found = []
         for node_id, test in failed.items():
             known = [line for line in self._known(node_id) if is_flaky(line)]
-            if any(line["first_at"] < self._at for line in known):
-                best = max(known, key=lambda line: self._nearness(node_id, line))
-                since = min(line["first_at"] for line in known)
-                found.append(self._flaky(node_id, test.fault, best, since))
+            if not any(line["first_at"] < self._at for line in known):
+                continue
+            here = self._environment
+            line = max(
+                known,
+                key=lambda line: (
+                    self._is_same(node_id, line),
+                    line["environment"] == here,
+                    line["last_at"],
+                ),
+            )
+            found.append(
+                FlakyTest(
+                    fault=test.fault,
+                    test=node_id,
+                    n_failed=line["n_failed"],
+                    rate=_rate(line),
+                    is_same_code=self._is_same(node_id, line),
+                    passed_again=line["n_again"] > 0,
+                    environment=line["environment"] if line["environment"] != here else "",
+                    since=min(line["first_at"] for line in known),
+                )
+            )
         return found
 
     def causes(self, failed: Mapping[str, FailedTest]) -> list[RememberedCause]:
@@ -215,20 +245,6 @@ class Outcomes:
     def _own(self, node_id: str) -> list[Row]:
         known = self._known(node_id)
         return [line for line in known if line["environment"] == self._environment]
-
-    def _passed(self, node_id: str, run: Endings) -> None:
-        here, n_failed = self._here(node_id), run.reruns.get(node_id, 0)
-        own = self._own(node_id)
-        if here is not None and node_id in run.edited and not n_failed and not is_flaky(here):
-            self._delete([here])  # it was repaired by what is not seen in its code
-        elif here is not None or n_failed:
-            executed = frozenset() if here is not None else run.executed(node_id)
-            self._add(node_id, executed, n_failed=n_failed, n_passed=1)
-        elif any(map(is_flaky, own)):
-            # On changed code from the first outcome on, so that the rate is not too high.
-            self._add(node_id, own[0]["executed"], n_passed=1)
-        elif node_id in run.edited:
-            self._delete(own)
 
     def _add(self, node_id: str, executed: Collection[str], **counts: int) -> Row:
         """Count outcomes on the code as it is, and return what is counted there now."""
@@ -299,23 +315,6 @@ class Outcomes:
             self._rows[line["node_id"]].remove(line)
 
     # -- telling
-
-    def _nearness(self, node_id: str, line: Row) -> tuple[bool, bool, str]:
-        is_own = line["environment"] == self._environment
-        return self._is_same(node_id, line), is_own, line["last_at"]
-
-    def _flaky(self, node_id: str, fault: int, line: Row, since: str) -> FlakyTest:
-        elsewhere = line["environment"] if line["environment"] != self._environment else ""
-        return FlakyTest(
-            fault=fault,
-            test=node_id,
-            n_failed=line["n_failed"],
-            rate=_rate(line),
-            is_same_code=self._is_same(node_id, line),
-            passed_again=line["n_again"] > 0,
-            environment=elsewhere,
-            since=since,
-        )
 
     def _cause(self, line: Row) -> Cause:
         unit = self._states.place(line["place"])

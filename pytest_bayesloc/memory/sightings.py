@@ -107,31 +107,46 @@ class Observer:
         seen = [next((last_seen_at[t] for t in own if t in last_seen_at), "") for own in failing]
         edits = self._past.edits(failing, seen)
         back = {revision for revision in {*seen} if went_back(self._rootdir, revision)}
-        found = []
-        for case, fault, changes, revision in zip(cases, faults, edits, seen, strict=True):
-            code, tests = _executed(case)
-            # An older commit that is checked out is a look as well.
-            edit = _tried(changes, is_back=revision in back)
-            symptom = symptom_of(
-                fault.failures,
-                [(row.location, row.posterior) for row in fault.ranking[:N_SUSPECTS]],
-                self._sources.map,
-                str(self._rootdir),
-                in_test=fault.origin in _IN_TEST,
-            )
-            found.append(
-                replace(
-                    symptom,
-                    executed=frozenset(map(name_of, (*code, *tests))),
-                    edit=edit,
-                    untested=() if edit is not None and edit.functions else tuple(elsewhere),
-                    is_idle=changes is not None and not changes.every,
-                    is_since_seen=changes is not None and bool(changes.commit),
-                    code_state=state_of(code, self._sources.map),
-                    test_state=state_of(tests, self._sources.map),
-                )
-            )
-        return found
+        return [
+            self._described(case, fault, changes, elsewhere, is_back=revision in back)
+            for case, fault, changes, revision in zip(cases, faults, edits, seen, strict=True)
+        ]
+
+    def _described(
+        self,
+        case: Case,
+        fault: Fault,
+        changes: Changes | None,
+        elsewhere: Sequence[str],
+        *,
+        is_back: bool,
+    ) -> Symptom:
+        ran = case.spectrum.reached()
+        code = {where for where in ran if not where.is_test}
+        tests = {where for failure in case.failures for where in failure.test_locations}
+        tests |= {*case.roles, *(where for where in ran if where.is_test)}
+        edit = None  # made while the tests failed
+        if changes is not None:
+            # To rename, or to look, is no attempt; an older commit that is checked out is a look.
+            is_none = is_back or is_renaming(changes) or is_looking(changes)
+            edit = CodeEdit() if is_none else edit_of(changes)
+        symptom = symptom_of(
+            fault.failures,
+            [(row.location, row.posterior) for row in fault.ranking[:N_SUSPECTS]],
+            self._sources.map,
+            str(self._rootdir),
+            in_test=fault.origin in _IN_TEST,
+        )
+        return replace(
+            symptom,
+            executed=frozenset(map(name_of, (*code, *tests))),
+            edit=edit,
+            untested=() if edit is not None and edit.functions else tuple(elsewhere),
+            is_idle=changes is not None and not changes.every,
+            is_since_seen=changes is not None and bool(changes.commit),
+            code_state=state_of(code, self._sources.map),
+            test_state=state_of(tests, self._sources.map),
+        )
 
     def passing(
         self, open_bugs: Mapping[int, BugRecord], revisions: Mapping[int, str], recorded: RunRecord
@@ -187,7 +202,13 @@ class Observer:
         found = {n: names[n.partition("::")[2]] for n in lost}
         moved = {old: new[0] for old, new in found.items() if len(new) == 1}
         tests = [moved.get(n, n) for n in known]
-        passed = frozenset(n for n in tests if verdicts.get(n) or _is_collected(n, verdicts))
+        # A file that could not be collected passes once one of the tests that it has now does.
+        passed = frozenset(
+            n
+            for n in tests
+            if verdicts.get(n)
+            or ("::" not in n and any(verdicts[t] for t in verdicts if t.startswith(f"{n}::")))
+        )
         return PassingSighting(
             passed=passed,
             excused={n: ran[n] for n in tests if ran.get(n)},
@@ -254,29 +275,3 @@ def _of_condition(test: ast.expr) -> int:
         case ast.Compare(ops=[first, *_]) if not isinstance(first, ast.IsNot):
             return RELATION
     return TRUTH
-
-
-def _is_collected(node_id: str, verdicts: Mapping[str, bool]) -> bool:
-    """Whether a file that could not be collected has tests now, of which one passes."""
-    return "::" not in node_id and any(
-        verdicts[test] for test in verdicts if test.startswith(f"{node_id}::")
-    )
-
-
-def _tried(changes: Changes | None, *, is_back: bool) -> CodeEdit | None:
-    """Return the edit made while the tests failed: to rename, or to look, is no attempt."""
-    if changes is None:
-        return None
-    is_none = is_back or is_renaming(changes) or is_looking(changes)
-    return CodeEdit() if is_none else edit_of(changes)
-
-
-def _executed(case: Case) -> tuple[set[Location], set[Location]]:
-    """Return the code that a group's failing tests executed, and the test code that they use."""
-    ran = case.spectrum.reached()
-    own = {where for failure in case.failures for where in failure.test_locations}
-    return {where for where in ran if not where.is_test}, {
-        *own,
-        *case.roles,
-        *(where for where in ran if where.is_test),
-    }

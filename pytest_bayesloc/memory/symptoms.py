@@ -58,27 +58,22 @@ def fingerprint(failure: Failure, read: ReadMap, rootdir: str = "") -> str:
     No path, no line number and no message is part of it. Where there is no frame, the masked
     message has to do.
     """
-    where = _innermost(failure, read) or masked(failure.message, rootdir)
-    digest = text_digest(f"{failure.exc_type}\n{where}", 16)
-    return f"{MASKING_VERSION}:{digest}"
-
-
-def _innermost(failure: Failure, read: ReadMap) -> str:
-    """Return the statement that identifies the failure; empty if there is none."""
+    where = ""
     if failure.syntax_error is not None:
         file, line = failure.syntax_error
         source = read(file)
-        return "" if source is None else _squeezed(lines_of(source.text)[line - 1 : line])
-    if (frame := _own_frame(failure)) is not None:
-        return _called(frame, read)
-    own = [frame for frame in failure.frames if frame.in_app]
-    if not own:
-        return ""
-    # A helper of the tests that checks for many of them says nothing about one: the test's own
-    # statement has to agree as well.
-    ends = dict.fromkeys((own[0], own[-1]))
-    statements = (_called(end, read).partition(": ")[2] for end in ends)
-    return _LITERAL.sub("<literal>", " > ".join(statements))
+        where = "" if source is None else _squeezed(lines_of(source.text)[line - 1 : line])
+    elif (frame := _own_frame(failure)) is not None:
+        where = _called(frame, read)
+    elif own := [frame for frame in failure.frames if frame.in_app]:
+        # A helper of the tests that checks for many of them says nothing about one: the test's own
+        # statement has to agree as well.
+        ends = dict.fromkeys((own[0], own[-1]))
+        statements = (_called(end, read).partition(": ")[2] for end in ends)
+        where = _LITERAL.sub("<literal>", " > ".join(statements))
+    where = where or masked(failure.message, rootdir)
+    digest = text_digest(f"{failure.exc_type}\n{where}", 16)
+    return f"{MASKING_VERSION}:{digest}"
 
 
 def _own_frame(failure: Failure) -> Frame | None:
@@ -356,9 +351,13 @@ def _demand(failure: Failure, read: ReadMap, rootdir: str) -> str:
         return ""
     unit = source.unit_of_code(frame.first_line, frame.name)
     condition = demanded(unit.node, frame.line) if unit.is_function else ""
-    if not condition or not (frame.in_app or _is_of_arguments(condition, unit.node)):
-        return ""
-    return f"{unit.location.qualname} needs {condition}"
+    if condition and not frame.in_app:
+        # A library's own state says nothing to its caller: it has to be about arguments.
+        names = names_in(ast.parse(condition, mode="eval"))
+        given = {argument.arg for argument in nodes_of(unit.node, ast.arg)} - RECEIVERS
+        if not names & given or not names <= given | BUILTINS:
+            return ""
+    return f"{unit.location.qualname} needs {condition}" if condition else ""
 
 
 @lru_cache(maxsize=64)
@@ -373,10 +372,3 @@ def _library(file: str, rootdir: str) -> SourceMap | None:
     except (OSError, SyntaxError, ValueError):
         return None
     return None if source.is_broken else source
-
-
-def _is_of_arguments(condition: str, function: ast.AST) -> bool:
-    """Whether it is about arguments: a library's own state says nothing to its caller."""
-    names = names_in(ast.parse(condition, mode="eval"))
-    given = {argument.arg for argument in nodes_of(function, ast.arg)} - RECEIVERS
-    return bool(names & given) and names <= given | BUILTINS

@@ -65,7 +65,14 @@ class Counterfactual(InspectionStrategy):
         if not case.changes.known:
             self.look_back(case, budget)
         told = _Told(case, budget)
-        yield from _by_code(case, told, budget)
+        changed = case.changes.code
+        known = [where for where in changed if where in case.belief.probabilities]
+        suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
+        causes, was_fresh = yield from _one_by_one(case, suspects, told.left(), budget)
+        # Their lines may repair more than the whole of them, which may not fit the rest.
+        yield from told.lines(causes)
+        if told.left() and not (was_fresh and len(changed) == 1):
+            yield from told.lines(_together(case, changed, told.left(), budget))
         data = case.changes.data_suspects
         if data and told.left():
             causes, _ = yield from _one_by_one(case, data, told.left(), budget)
@@ -172,18 +179,6 @@ def patch_back(
 
 #: Yields findings, and returns the causes, and whether the last re-run imported all anew.
 _Steps = Generator[Finding, None, tuple[list[_Cause], bool]]
-
-
-def _by_code(case: Case, told: _Told, budget: Budget) -> Iterator[Finding]:
-    """Find the changes of code without which the tests pass."""
-    changed = case.changes.code
-    known = [where for where in changed if where in case.belief.probabilities]
-    suspects = sorted(known, key=lambda where: (-case.belief.p(where), where))[:MAX_SINGLE]
-    causes, was_fresh = yield from _one_by_one(case, suspects, told.left(), budget)
-    # Their lines may repair more than the whole of them, which may not fit the rest.
-    yield from told.lines(causes)
-    if told.left() and not (was_fresh and len(changed) == 1):
-        yield from told.lines(_together(case, changed, told.left(), budget))
 
 
 def _one_by_one(

@@ -163,7 +163,7 @@ class Mutants(InspectionStrategy):
             is_enough = len(tried.trials) == at_most or tried.cpu_s > MAX_CPU_S
             if is_enough or not budget.left_s():
                 break
-            if patch.line in stuck or _says_nothing(case, patch):
+            if patch.line in stuck or loses_check(case, patch) or _is_meaningless(case, patch):
                 continue
             effect = try_patch(case, patch, budget, tried)
             is_stuck = any(run.verdict in _ENDLESS for run in tried.last.values())
@@ -187,23 +187,18 @@ class Mutants(InspectionStrategy):
 
 def _judge_repair(case: Case, tried: Trials, budget: Budget) -> None:
     """Doubt a repair that keeps tests from a line, and clear who gave what a check refused."""
-    if tried.best is not None and not tried.doubt and len(tried.tests) < N_TELLING:
-        tried.doubt = _lost_line(case, tried.best, budget)
+    patch = tried.best
+    if patch is not None and not tried.doubt and len(tried.tests) < N_TELLING:
+        target = patch.target
+        unit = map_of(patch.original, target.file).unit(target)
+        passing = case.near.nearest(target, MAX_PASSING, line=patch.line)
+        tests = passing or case.failing_of(target, MAX_FAILING)
+        if unit is not None and budget.left_s():
+            reached = partial(reached_lines, budget.runner, tests, unit, budget.limit_s())
+            known = reached(telling_lines(unit, is_passing=bool(passing)), None)
+            tried.doubt = lost_line(known or frozenset(), patch, reached)
     if not tried.doubt:
-        clear_of_check(case, tried.best)
-
-
-def _lost_line(case: Case, patch: InspectionPatch, budget: Budget) -> str:
-    """Say which line no test gets to any more under a patch that repairs; empty if none."""
-    target = patch.target
-    unit = map_of(patch.original, target.file).unit(target)
-    passing = case.near.nearest(target, MAX_PASSING, line=patch.line)
-    tests = passing or case.failing_of(target, MAX_FAILING)
-    if unit is None or not budget.left_s():
-        return ""
-    reached = partial(reached_lines, budget.runner, tests, unit, budget.limit_s())
-    known = reached(telling_lines(unit, is_passing=bool(passing)), None)
-    return lost_line(known or frozenset(), patch, reached)
+        clear_of_check(case, patch)
 
 
 def max_mutants(case: Case, target: Location) -> int:
@@ -217,24 +212,19 @@ def loses_check(case: Case, patch: InspectionPatch) -> bool:
     guard = case.guard
     if guard is None:
         return False
-    is_tested = patch.target == guard.function and any(
-        case.spectrum.lines.get(guard.function, {}).get(line, 0) & case.spectrum.passing
-        for line in _raising(patch, guard)
-    )
+    is_tested = False
+    if patch.target == guard.function:
+        unit = map_of(patch.original, patch.target.file).unit(patch.target)
+        refusing = {  # lines on which the check, before the patch, refuses
+            statement.lineno
+            for check in (nodes_of(unit.node, ast.If) if unit is not None else ())
+            if ast.unparse(check.test) == guard.condition
+            for statement in (*check.body, *check.orelse)
+            if isinstance(statement, ast.Raise)
+        }
+        rows = case.spectrum.lines.get(guard.function, {})
+        is_tested = any(rows.get(line, 0) & case.spectrum.passing for line in refusing)
     return drops_check(patch, guard, is_tested=is_tested)
-
-
-def _raising(patch: InspectionPatch, guard: Guard) -> set[int]:
-    """The lines on which a check, before a patch of its function, refuses."""
-    unit = map_of(patch.original, patch.target.file).unit(patch.target)
-    checks = nodes_of(unit.node, ast.If) if unit is not None else ()
-    return {
-        statement.lineno
-        for check in checks
-        if ast.unparse(check.test) == guard.condition
-        for statement in (*check.body, *check.orelse)
-        if isinstance(statement, ast.Raise)
-    }
 
 
 def clear_of_check(case: Case, patch: InspectionPatch | None) -> None:
@@ -244,10 +234,6 @@ def clear_of_check(case: Case, patch: InspectionPatch | None) -> None:
     after = tree_of(edited(patch.original, patch.patched, patch.target))
     if after is not None and case.guard.condition not in map(ast.unparse, _checks(after)):
         case.retell("guard", ())
-
-
-def _says_nothing(case: Case, patch: InspectionPatch) -> bool:
-    return loses_check(case, patch) or _is_meaningless(case, patch)
 
 
 def _is_meaningless(case: Case, patch: InspectionPatch) -> bool:

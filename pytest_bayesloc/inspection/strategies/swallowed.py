@@ -35,9 +35,14 @@ class Swallowed(InspectionStrategy):
             return
         limit_s = LEAST_S + SLOWER * usual_s
         handled: Handled = budget.runner.caught(failing, limit_s=min(budget.limit_s(), limit_s))
-        near = self._passing(case, handled)
-        if near:
-            more = budget.runner.caught(near, limit_s=min(budget.limit_s(), limit_s))
+        # Passing tests may catch the same in the same lines.
+        places = {c[:2]: None for own in handled.values() for c, _ in catches(own, self._read)}
+        known, found = frozenset(case.neighbours()), dict[str, None]()
+        for where, line in places:
+            near = case.near.nearest(where, len(known), line=line)
+            found |= dict.fromkeys([n for n in near if n in known][:N_NEAR])
+        if passing := list(found)[:MAX_NEAR]:
+            more = budget.runner.caught(passing, limit_s=min(budget.limit_s(), limit_s))
             handled = {**handled, **more}
         at_hand = [e for e in case.evidence if e.source == SOURCE]
         told = noted_handlers(
@@ -45,12 +50,3 @@ class Swallowed(InspectionStrategy):
         )
         if told != at_hand:
             case.retell(SOURCE, told)
-
-    def _passing(self, case: Case, handled: Handled) -> list[str]:
-        """Return passing tests that may catch the same in the same lines."""
-        places = {c[:2]: None for own in handled.values() for c, _ in catches(own, self._read)}
-        known, found = frozenset(case.neighbours()), dict[str, None]()
-        for where, line in places:
-            near = case.near.nearest(where, len(known), line=line)
-            found |= dict.fromkeys([n for n in near if n in known][:N_NEAR])
-        return list(found)[:MAX_NEAR]

@@ -70,8 +70,10 @@ def _owners(value: WrongValue, checker: Unit, read: ReadMap) -> Iterator[tuple[U
     """Yield who made ``value``; what the check made of its parameters is theirs who gave these."""
     for maker in value.makers:
         unit = unit_of_frame(maker.frame, read)
-        if value.is_part and unit is not None and _is_constant(maker, unit, read):
-            continue  # what every such object has to begin with
+        if value.is_part and unit is not None and not unit.location.is_test:
+            made = _expressions(unit, maker)
+            if made and Values(unit, read).roots_of(made, ASKS) == set():
+                continue  # what every such object has to begin with
         if unit == checker and not maker.is_held and maker.key == value.label:
             roots = Values(unit, read).roots(ast.Name(value.label), ASKS)
             yield from _of_arguments(maker, unit, roots, read, 0)
@@ -89,11 +91,6 @@ def _resolved(maker: Maker, read: ReadMap, hops: int) -> Iterator[tuple[Unit, Ma
         return
     roots = Values(unit, read).roots_of(_expressions(unit, maker), ASKS)
     yield from _of_arguments(maker, unit, roots, read, hops)
-
-
-def _is_constant(maker: Maker, unit: Unit, read: ReadMap) -> bool:
-    expressions = [] if unit.location.is_test else _expressions(unit, maker)
-    return bool(expressions) and Values(unit, read).roots_of(expressions, ASKS) == set()
 
 
 def _of_arguments(
