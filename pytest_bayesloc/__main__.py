@@ -50,7 +50,7 @@ from pytest_bayesloc.report.words import Key, key_of
 from pytest_bayesloc.spectrum.shards import SCHEMA as RECORD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
 EPILOG = """\
 JSON results (--bayesloc-report=json) become one report, each fault once. Records of runs
@@ -77,8 +77,8 @@ OfFault = TypeVar("OfFault", InspectionEntry, FixEntry, FlakyEntry, RememberedCa
 
 def main(argv: Sequence[str]) -> int:
     """Do what is asked, and return the exit status: 2 if that can't be done."""
-    own, rest = _split(argv)
-    given = _arguments().parse_args(own)
+    at = list(argv).index("--") if "--" in argv else len(argv)  # behind it, those of pytest
+    given, rest = _arguments().parse_args(list(argv[:at])), list(argv[at + 1 :])
     try:
         status: int = given.do(given, rest)
     except BayeslocError as error:
@@ -91,7 +91,13 @@ def _merge(given: argparse.Namespace, rest: Sequence[str]) -> int:
     files, why = _files(given.paths)
     kinds = {_schema(file) for file in files}
     if not why and kinds == {RECORD}:
-        return _run(files, given.report, rest)
+        import pytest
+
+        asked = [f"--bayesloc-report={report}" for report in given.report]
+        merge = [f"--bayesloc-merge={file.resolve()}" for file in files]
+        # The ini file may ask for workers, and there is nothing for them to do.
+        alone = ["-n0"] if find_spec("xdist") and "no:xdist" not in " ".join(rest) else []
+        return int(pytest.main(["--bayesloc", *alone, *merge, *asked, *rest]))
     if not why and kinds != {RESULT}:
         strange = next((file for file in files if _schema(file) not in {RESULT, RECORD}), None)
         why = (
@@ -104,12 +110,6 @@ def _merge(given: argparse.Namespace, rest: Sequence[str]) -> int:
         sys.stderr.write(f"{why} (unreadable-record)\n")
         return 2
     return _write(files, given.report or ["html"], offers_prompt=not given.no_prompt)
-
-
-def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return our own arguments, and those that follow ``--``."""
-    at = list(argv).index("--") if "--" in argv else len(argv)
-    return list(argv[:at]), list(argv[at + 1 :])
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -226,16 +226,6 @@ def _schema(file: Path) -> str:
     return next((schema for schema in (RECORD, RESULT) if f'"{schema}"' in begin), "")
 
 
-def _run(files: Sequence[Path], reports: Sequence[str], rest: Sequence[str]) -> int:
-    import pytest
-
-    asked = [f"--bayesloc-report={report}" for report in reports]
-    merge = [f"--bayesloc-merge={file.resolve()}" for file in files]
-    # The ini file may ask for workers, and there is nothing for them to do.
-    alone = ["-n0"] if find_spec("xdist") and "no:xdist" not in " ".join(rest) else []
-    return int(pytest.main(["--bayesloc", *alone, *merge, *asked, *rest]))
-
-
 def _write(files: Sequence[Path], reports: Sequence[str], *, offers_prompt: bool) -> int:
     try:
         texts = ((file.stem, file.read_text("utf-8")) for file in files)
@@ -313,13 +303,17 @@ def merged(documents: Sequence[tuple[str, ResultDocument]]) -> ResultDocument:
     faults.sort(key=lambda fault: -len(fault.tests))
     kept = faults[:MAX_FAULTS]
     first = documents[0][1]
+    calls: dict[tuple[Key, Key], CallEntry] = {}
+    for edge in (edge for _, document in documents for edge in document.call_graph.edges):
+        key = (key_of(edge.caller), key_of(edge.callee))
+        calls.setdefault(key, replace(edge, calls=0)).calls += edge.calls
     return replace(
         first,
         session=_session([document.session for _, document in documents]),
         ranking=_ranking(kept),
         faults=[fault.merged() for fault in kept],
         inspections=_numbered(kept, lambda d: d.inspections),
-        call_graph=CallGraphEntry(edges=_edges(document for _, document in documents)),
+        call_graph=CallGraphEntry(edges=list(calls.values())),
         memory=first.memory if len(documents) == 1 else _memory(documents, kept),
         fixes=_numbered(kept, lambda d: d.fixes),
         partial=[f"{name}: {note}" for name, d in documents for note in d.partial],
@@ -395,16 +389,6 @@ def _numbered(
         for entry in entries(fault.document)
         if entry.fault == fault.number
     ]
-
-
-def _edges(documents: Iterable[ResultDocument]) -> list[CallEntry]:
-    found: dict[tuple[Key, Key], CallEntry] = {}
-    for document in documents:
-        for edge in document.call_graph.edges:
-            key = (key_of(edge.caller), key_of(edge.callee))
-            known = found.setdefault(key, replace(edge, calls=0))
-            known.calls += edge.calls
-    return list(found.values())
 
 
 def _memory(

@@ -111,20 +111,17 @@ class LocalizationSession:
         """Localize; whatever goes wrong costs one line, never the run."""
         self._recorder.stop()
         with as_at_start():
-            self._finish_safely()
-
-    def _finish_safely(self) -> None:
-        try:
-            self._finish()
-        except KeyboardInterrupt:
-            self.context.notes.append("Localization was interrupted.")
-        except BayeslocError as error:
-            self.context.notes.append(str(error))
-        except Exception as error:  # noqa: BLE001 - a fault of ours must not take the summary down
-            self.context.warn(error)
-        finally:
-            self._tell_loops()
-            self.context.close()
+            try:
+                self._finish()
+            except KeyboardInterrupt:
+                self.context.notes.append("Localization was interrupted.")
+            except BayeslocError as error:
+                self.context.notes.append(str(error))
+            except Exception as error:  # noqa: BLE001 - no fault of ours takes the summary down
+                self.context.warn(error)
+            finally:
+                self._tell_loops()
+                self.context.close()
 
     def _finish(self) -> None:
         mend_folder(self.context.rootdir, self.context.note)

@@ -72,11 +72,25 @@ def checked_edit(source: SourceMap, unit: Unit, text: str, named: Collection[str
         PatchError: If the code does what it did not do before.
     """
     twin = SourceMap(text, source.file).units[source.units.index(unit)]
-    if not unit.is_function:
-        _check_body(source, _bare(unit.node), _bare(twin.node), named)
-        return text
-    whole = "".join(lines_of(text)[twin.first_line - 1 : twin.location.end_line])
-    return checked_fix(source, unit, whole, named)
+    if unit.is_function:
+        whole = "".join(lines_of(text)[twin.first_line - 1 : twin.location.end_line])
+        return checked_fix(source, unit, whole, named)
+    # An import executes the others: such code may import what only computes.
+    old, new, tree = _bare(unit.node), _bare(twin.node), source.module.node
+    before = {_module_of(node) for node in ast.walk(tree) if isinstance(node, _IMPORTS)}
+    for node in ast.walk(new):
+        if not isinstance(node, _IMPORTS) or _module_of(node) in before:
+            continue
+        names = aliases(node).values()
+        computes = bool(names) and all(n.partition(".")[0] in PURE and is_pure(n) for n in names)
+        if not computes:
+            raise gate_error(f"adds `{ast.unparse(node)}`")
+    _look_through(old, new)
+    _see_roots(old, new, tree)
+    imported = aliases(tree) | aliases(new)
+    if set(calls_out(new, imported, named)) - set(calls_out(old, imported, named)):
+        raise gate_error("reaches out of the process")
+    return text
 
 
 def _dump(unit: Unit) -> str:
@@ -99,26 +113,6 @@ def _scopes(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | 
             yield node
         else:
             yield from _scopes(node)
-
-
-def _check_body(
-    source: SourceMap, old: ast.Module, new: ast.Module, named: Collection[str]
-) -> None:
-    """Check what an import executes: it may import what only computes."""
-    tree = source.module.node
-    before = {_module_of(node) for node in ast.walk(tree) if isinstance(node, _IMPORTS)}
-    for node in ast.walk(new):
-        if not isinstance(node, _IMPORTS) or _module_of(node) in before:
-            continue
-        names = aliases(node).values()
-        computes = bool(names) and all(n.partition(".")[0] in PURE and is_pure(n) for n in names)
-        if not computes:
-            raise gate_error(f"adds `{ast.unparse(node)}`")
-    _look_through(old, new)
-    _see_roots(old, new, tree)
-    imported = aliases(tree) | aliases(new)
-    if set(calls_out(new, imported, named)) - set(calls_out(old, imported, named)):
-        raise gate_error("reaches out of the process")
 
 
 _IMPORTS = (ast.Import, ast.ImportFrom)

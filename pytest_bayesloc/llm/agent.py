@@ -145,7 +145,17 @@ class LlmAgent:
     def _by_any_way(self, prompt: Prompt, shape: type[T], model: str) -> T:
         first = WAYS.index(self._ways.get(model, WAYS[0]))
         for n, way in enumerate(WAYS[first:]):
-            messages = _messages(prompt, shape, way)
+            user = prompt.user
+            if way in {"json_object", "text"}:
+                schema = json.dumps(json_schema(shape))
+                user += (
+                    "\n\nAnswer with one JSON object of this JSON schema, and nothing else:\n"
+                    f"{schema}"
+                )
+            messages = [
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": user},
+            ]
             body = {**_body(prompt, model, messages), **_wanted(shape, way)}
             try:
                 reply = self._send(prompt, body, n_retries=0 if n else RETRIES)
@@ -258,14 +268,6 @@ def _body(prompt: Prompt, model: str, messages: list[dict[str, Any]]) -> dict[st
         "seed": prompt.seed,
         "max_tokens": prompt.max_tokens,
     }
-
-
-def _messages(prompt: Prompt, shape: type[ModelAnswer], way: str) -> list[dict[str, Any]]:
-    user = prompt.user
-    if way in {"json_object", "text"}:
-        schema = json.dumps(json_schema(shape))
-        user += f"\n\nAnswer with one JSON object of this JSON schema, and nothing else:\n{schema}"
-    return [{"role": "system", "content": prompt.system}, {"role": "user", "content": user}]
 
 
 def _wanted(shape: type[ModelAnswer], way: str) -> dict[str, Any]:

@@ -95,7 +95,16 @@ class CallBudget:
                 self._started = self._clock()
             n_calls = min(1 + n_retries, self._max_calls - self._n_calls)
             cost = self._price(model, n_tokens - max_tokens, max_tokens)
-            self._check(n_calls, n_tokens, cost)
+            if not self.left_s():
+                raise _capped(f"{self._seconds:g} s were spent", "--bayesloc-budget")
+            if n_calls < 1:
+                raise _capped(f"{self._max_calls} calls were made", "calls in bayesloc_llm_limits")
+            if self._n_tokens + n_tokens > self._max_tokens:
+                used = f"{self._n_tokens} of {self._max_tokens} tokens were used"
+                raise _capped(f"{used}, {n_tokens} more are due", "tokens in bayesloc_llm_limits")
+            if self._cost + cost > self._max_cost:
+                spent = f"{self._cost:.4f} of {self._max_cost:g} were spent"
+                raise _capped(spent, "cost in bayesloc_llm_limits")
             self._n_calls += n_calls
             self._n_tokens += n_tokens
             self._cost += cost
@@ -111,18 +120,6 @@ class CallBudget:
                 self.tokens_out += tokens[1]
 
         return n_calls, settle
-
-    def _check(self, n_calls: int, n_tokens: int, cost: float) -> None:
-        if not self.left_s():
-            raise _capped(f"{self._seconds:g} s were spent", "--bayesloc-budget")
-        if n_calls < 1:
-            raise _capped(f"{self._max_calls} calls were made", "calls in bayesloc_llm_limits")
-        if self._n_tokens + n_tokens > self._max_tokens:
-            used = f"{self._n_tokens} of {self._max_tokens} tokens were used"
-            raise _capped(f"{used}, {n_tokens} more are due", "tokens in bayesloc_llm_limits")
-        if self._cost + cost > self._max_cost:
-            spent = f"{self._cost:.4f} of {self._max_cost:g} were spent"
-            raise _capped(spent, "cost in bayesloc_llm_limits")
 
     def _price(self, model: str, tokens_in: int, tokens_out: int) -> float:
         price_in, price_out = self._prices.get(model, (0.0, 0.0))

@@ -96,7 +96,17 @@ class FunctionConversation:
             calls = [replace(c, name=c.name if c.name in known else "unknown") for c in reply.calls]
             calls.sort(key=lambda call: call.name != LAST_WORD)
             reply = replace(reply, calls=tuple(calls))
-            self._messages.append(_message(reply))
+            message: dict[str, Any] = {"role": "assistant", "content": reply.text}
+            if calls:
+                message["tool_calls"] = [
+                    {
+                        "id": call.id,
+                        "type": "function",
+                        "function": {"name": call.name, "arguments": json.dumps(_arguments(call))},
+                    }
+                    for call in calls
+                ]
+            self._messages.append(message)
         return reply
 
     def _correct(self, reply: ChatReply, problem: str) -> None:
@@ -110,19 +120,6 @@ class FunctionConversation:
         cut = text if len(text) <= room else f"{text[:room]}... (the rest is left out)"
         content = data(cut, call.name)
         self._messages.append({"role": "tool", "tool_call_id": call.id, "content": content})
-
-
-def _message(reply: ChatReply) -> dict[str, Any]:
-    calls = [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {"name": call.name, "arguments": json.dumps(_arguments(call))},
-        }
-        for call in reply.calls
-    ]
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text}
-    return {**message, "tool_calls": calls} if calls else message
 
 
 def _arguments(call: ToolCall) -> Mapping[str, Any]:

@@ -291,13 +291,16 @@ def _reply(data: bytes, n_calls: int) -> ChatReply:
         message = choice["message"]
         calls = (_tool_call(n, call) for n, call in enumerate(message.get("tool_calls") or ()))
         used = answer.get("usage") or {}
-        tokens = (used.get("prompt_tokens"), used.get("completion_tokens"))
+        n_in, n_out = used.get("prompt_tokens"), used.get("completion_tokens")
+        tokens = None
+        if isinstance(n_in, int) and isinstance(n_out, int) and n_in >= 0 and n_out >= 0:
+            tokens = n_in, n_out
         return ChatReply(
             text=str(message.get("content") or ""),
             calls=tuple(calls),
             refusal=str(message.get("refusal") or ""),
             is_cut=choice.get("finish_reason") == "length",
-            tokens=_counted(*tokens),
+            tokens=tokens,
             n_calls=n_calls,
         )
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
@@ -315,12 +318,6 @@ def _tool_call(number: int, call: Mapping[str, Any]) -> ToolCall:
         name=str(function["name"]),
         arguments=given if isinstance(given, str) else json.dumps(given),
     )
-
-
-def _counted(n_in: object, n_out: object) -> tuple[int, int] | None:
-    if isinstance(n_in, int) and isinstance(n_out, int) and n_in >= 0 and n_out >= 0:
-        return n_in, n_out
-    return None
 
 
 def failed(use: str, error: CallError) -> EndpointError:

@@ -248,10 +248,21 @@ class Ledger:
         )
         trials = self._by_bug("SELECT * FROM trial WHERE bug IN ? ORDER BY number", numbers)
         notes = self._by_bug("SELECT * FROM note WHERE bug IN ? ORDER BY seq", numbers)
-        return {
-            bug: _record(line, failures[bug], trials[bug], notes[bug])
-            for bug, line in zip(numbers, map(_with_lists, rows), strict=True)
-        }
+        found = {}
+        for bug, own in zip(numbers, map(_with_lists, rows), strict=True):
+            symptom = own | {
+                "failing": {line["node_id"]: line["fingerprint"] for line in failures[bug]},
+                "signatures": {line["fingerprint"]: line["signature"] for line in failures[bug]},
+                "constraint": own["demand"],
+            }
+            record = {
+                "symptom": symptom,
+                "session": own["run"],
+                "trials": [trial | {"edit": trial} for trial in trials[bug]],
+                "notes": [note["text"] for note in notes[bug]],
+            }
+            found[bug] = convert(own | record, BugRecord)
+        return found
 
     def _by_bug(self, asked: str, numbers: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
         found: dict[int, list[dict[str, Any]]] = {number: [] for number in numbers}
@@ -259,24 +270,6 @@ class Ledger:
             for line in self.db.records(asked, chunk):
                 found[line["bug"]].append(_with_lists(line))
         return found
-
-
-def _record(
-    own: dict[str, Any],
-    failures: Sequence[dict[str, Any]],
-    trials: Sequence[dict[str, Any]],
-    notes: Sequence[dict[str, Any]],
-) -> BugRecord:
-    failing = {failure["node_id"]: failure["fingerprint"] for failure in failures}
-    signatures = {failure["fingerprint"]: failure["signature"] for failure in failures}
-    symptom = own | {"failing": failing, "signatures": signatures, "constraint": own["demand"]}
-    record = {
-        "symptom": symptom,
-        "session": own["run"],
-        "trials": [trial | {"edit": trial} for trial in trials],
-        "notes": [note["text"] for note in notes],
-    }
-    return convert(own | record, BugRecord)
 
 
 def _with_lists(line: Mapping[str, Any]) -> dict[str, Any]:

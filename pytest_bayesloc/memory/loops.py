@@ -115,22 +115,19 @@ def _alternation(attempts: Sequence[Sighting]) -> Iterator[LoopWarning]:
         ([seen.error for seen in attempts], N_CYCLES),
     )
     for (sequence, limit), period in product(sequences, range(2, MAX_PERIOD + 1)):
-        n = _periodic(sequence, period)
-        if n // period >= limit:
+        if len(sequence) < period:
+            continue
+        n = period  # the last items, which repeat with it
+        while n < len(sequence) and sequence[-n - 1] == sequence[-n - 1 + period]:
+            n += 1
+        if n // period < limit:
+            continue
+        cycle = list(sequence[-period:])
+        parts = (p for p in range(1, period) if period % p == 0)
+        # With a shorter period it is another loop, and with one of 1 it stands.
+        if not any(cycle[:p] * (period // p) == cycle for p in parts):
             yield _loop(LoopKind.ALTERNATION, n // period, attempts[-n:], limit, period)
             return
-
-
-def _periodic(sequence: Sequence[Hashable], period: int) -> int:
-    """Count the last items that repeat with ``period`` and no shorter one; 0 if they stand."""
-    if len(sequence) < period:
-        return 0
-    n = period
-    while n < len(sequence) and sequence[-n - 1] == sequence[-n - 1 + period]:
-        n += 1
-    cycle = list(sequence[-period:])
-    parts = (p for p in range(1, period) if period % p == 0)
-    return 0 if any(cycle[:p] * (period // p) == cycle for p in parts) else n
 
 
 def _loop(

@@ -207,18 +207,27 @@ class Outcomes:
         """Return the causes that earlier runs found for the same failures on the same code."""
         found = []
         for node_id, test in failed.items():
-            for line in self._known(node_id):
-                is_same = line["kind"] and line["fingerprint"] == test.fingerprint
-                if is_same and line["found_at"] < self._at and self._is_same(node_id, line):
-                    found.append(
-                        RememberedCause(
-                            fault=test.fault,
-                            test=node_id,
-                            found_at=line["found_at"],
-                            cause=self._cause(line),
-                        )
-                    )
-                    break
+            lines = (n for n in self._known(node_id) if n["fingerprint"] == test.fingerprint)
+            earlier = (n for n in lines if n["kind"] and n["found_at"] < self._at)
+            line = next((n for n in earlier if self._is_same(node_id, n)), None)
+            if line is None:
+                continue
+            unit = self._states.place(line["place"])
+            cause = Cause(
+                kind=CauseKind(line["kind"]),
+                text=line["cause"],
+                advice=line["remedy"],
+                location=None if unit is None else unit.location,
+                line=line["line"],
+                after=tuple(json.loads(line["after"])),
+                state=line["variable"],
+                command=line["command"],
+            )
+            found.append(
+                RememberedCause(
+                    fault=test.fault, test=node_id, found_at=line["found_at"], cause=cause
+                )
+            )
         return found
 
     # -- counting
@@ -313,21 +322,6 @@ class Outcomes:
         self._ledger.db.change_each(f"DELETE FROM outcome WHERE {KEY}", map(_key, lines))
         for line in lines:
             self._rows[line["node_id"]].remove(line)
-
-    # -- telling
-
-    def _cause(self, line: Row) -> Cause:
-        unit = self._states.place(line["place"])
-        return Cause(
-            kind=CauseKind(line["kind"]),
-            text=line["cause"],
-            advice=line["remedy"],
-            location=None if unit is None else unit.location,
-            line=line["line"],
-            after=tuple(json.loads(line["after"])),
-            state=line["variable"],
-            command=line["command"],
-        )
 
 
 def is_flaky(line: Row) -> bool:

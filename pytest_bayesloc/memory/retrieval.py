@@ -185,7 +185,15 @@ class Embeddings:
                 break  # the next run goes on from here
             new = vectors_of(self._embedder, missing[start : start + BATCH])
             with store.transaction() as connection:
-                self._keep(connection, new)
+                kept = self._kept(connection, new)  # another run may have been faster
+                rows = [
+                    {"model": self._model, "text": text_digest(text, DIGEST), "vector": v.tobytes()}
+                    for text, v in new.items()
+                    if text not in kept
+                ]
+                connection.insert_each("embedding", rows)
+                newest = int(connection.value("SELECT max(seq) FROM embedding") or 0)
+                connection.change("DELETE FROM embedding WHERE seq <= ?", newest - MAX_KEPT)
             known |= new
         return is_first and bool(missing)
 
@@ -202,28 +210,19 @@ class Embeddings:
                 found[by_digest[digest]] = array("f", data)
         return found
 
-    def _keep(self, connection: Connection, new: Mapping[str, array[float]]) -> None:
-        known = self._kept(connection, new)  # another run may have been faster
-        rows = [
-            {"model": self._model, "text": text_digest(item, DIGEST), "vector": vector.tobytes()}
-            for item, vector in new.items()
-            if item not in known
-        ]
-        connection.insert_each("embedding", rows)
-        newest = int(connection.value("SELECT max(seq) FROM embedding") or 0)
-        connection.change("DELETE FROM embedding WHERE seq <= ?", newest - MAX_KEPT)
-
 
 def mixed(
     query: Entry, entries: Sequence[Entry], vectors: Mapping[str, array[float]]
 ) -> list[float]:
     """Score by the mean of BM25 and the cosine of vectors; BM25 alone where one is missing."""
-    own = vectors.get(text_of(query))
-    theirs = [vectors.get(text_of(entry)) for entry in entries]
-    return [
-        score if own is None or other is None else (score + max(0.0, _dot(own, other))) / 2
-        for score, other in zip(by_words(query, entries), theirs, strict=True)
-    ]
+    own, scores = vectors.get(text_of(query)), by_words(query, entries)
+    for i, entry in enumerate(entries):
+        other = vectors.get(text_of(entry))
+        if own is not None and other is not None:
+            is_alike = len(own) == len(other)
+            cosine = sum(x * y for x, y in zip(own, other, strict=False)) if is_alike else 0.0
+            scores[i] = (scores[i] + max(0.0, cosine)) / 2
+    return scores
 
 
 def vectors_of(embedder: Embedder, texts: Sequence[str]) -> dict[str, array[float]]:
@@ -245,7 +244,3 @@ def text_of(entry: Entry) -> str:
     signature, tags = entry
     named = sorted(tag.partition(":")[2] for tag in tags if not tag.startswith("error:"))
     return safe(f"{signature}\n{' '.join(named)}")
-
-
-def _dot(a: array[float], b: array[float]) -> float:
-    return sum(x * y for x, y in zip(a, b, strict=False)) if len(a) == len(b) else 0.0

@@ -167,27 +167,24 @@ class Observer:
                 tests[bug] = sorted(before.get(test, test) for test in sighting.passed)
         groups = list(tests.values())
         last = self._past.edits(groups, [revisions.get(bug, "") for bug in tests])
-        for bug, edit, net in zip(tests, last, self._past.net_edits(groups), strict=True):
-            if edit is not None:
-                # Tries that were left in the code are no part of the fix.
-                self.changes[bug] = edit if net is None else narrowed(net, edit)
-                found[bug] = self._fixed(found[bug], edit, self.changes[bug])
+        for bug, edit, since in zip(tests, last, self._past.net_edits(groups), strict=True):
+            if edit is None:
+                continue
+            # Tries that were left in the code are no part of the fix.
+            net = self.changes[bug] = edit if since is None else narrowed(since, edit)
+            proven: Sequence[Location] = ()
+            # Of several changes, all of which can be put back in memory.
+            is_there = all(self._sources.read(file) is not None for file in net.files)
+            if self._prove and len(net.every) > 1 and is_there:
+                proven = self._prove(net, sorted(found[bug].passed))
+            found[bug] = replace(
+                found[bug],
+                edit=edit_of(edit),
+                net=replace(edit_of(net), mistake=mistake_of(net)),
+                proven=tuple(map(name_of, proven)),
+                weakened=weakened(edit, found[bug].passed),
+            )
         return found
-
-    def _fixed(self, sighting: PassingSighting, last: Changes, net: Changes) -> PassingSighting:
-        """Add the edits since the tests last ran, and since they first failed."""
-        proven: Sequence[Location] = ()
-        # Of several changes, all of which can be put back in memory.
-        is_there = all(self._sources.read(file) is not None for file in net.files)
-        if self._prove and len(net.every) > 1 and is_there:
-            proven = self._prove(net, sorted(sighting.passed))
-        return replace(
-            sighting,
-            edit=edit_of(last),
-            net=replace(edit_of(net), mistake=mistake_of(net)),
-            proven=tuple(map(name_of, proven)),
-            weakened=weakened(last, sighting.passed),
-        )
 
     def _not_failed(
         self, record: BugRecord, ran: Mapping[str, str], verdicts: Mapping[str, bool]

@@ -94,11 +94,17 @@ def fault_of(case: Case) -> Fault:
 
 def _not_tried(case: Case, ranking: Sequence[Ranked]) -> Iterator[BreakingChange]:
     """Yield the first change in the first suspect, if nobody saw what it breaks."""
-    where = ranking[0].location if ranking else None
-    texts = _then_and_now(case, where) if where is not None else None
-    if where is None or texts is None:
+    if not ranking:
         return
-    then, now = texts
+    where = ranking[0].location
+    data, code = case.changes.data_change(where), case.changes.files.get(where.file)
+    # Inspections put code back, but can't tell what comes of it for data that no Python code opens.
+    if data is not None and data.before is not None:
+        then, now = data.before, data.now
+    elif data is None and code is not None and where in code.changed and not case.inspections:
+        then, now = code.before.text, code.now.text
+    else:
+        return
     lines = range(where.start_line, where.end_line + 1)
     hunks = [hunk for hunk in hunks_of(where.file, now, then) if hunk.lines_in(where)[0] in lines]
     for hunk in hunks[:1]:
@@ -113,20 +119,6 @@ def _not_tried(case: Case, ranking: Sequence[Ranked]) -> Iterator[BreakingChange
             n_changes=len(hunks),
             is_smallest=len(hunks) == 1,
         )
-
-
-def _then_and_now(case: Case, where: Location) -> tuple[str, str] | None:
-    """Return two texts of a place's file; None if it did not change, or inspections looked at it.
-
-    Inspections put code back, but can't tell what comes of it for data that no Python code opens.
-    """
-    data = case.changes.data_change(where)
-    if data is not None:
-        return None if data.before is None else (data.before, data.now)
-    code = case.changes.files.get(where.file)
-    if code is None or where not in code.changed or case.inspections:
-        return None
-    return code.before.text, code.now.text
 
 
 def _origin(case: Case, ranking: Sequence[Ranked]) -> Origin:

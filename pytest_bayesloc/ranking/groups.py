@@ -80,7 +80,12 @@ def open_groups(
     failures = with_support(failures, spectrum.reached())
     by_id = {failure.node_id: failure for failure in failures}
     spectrum = _with_tracebacks(spectrum, failures, sources)
-    plain = _single_owners(refusals(failures, sources.map))
+    guards = refusals(failures, sources.map)
+    owners: dict[tuple[Location, str], set[Location]] = {}
+    for guard in guards.values():
+        owners.setdefault((guard.function, guard.condition), set()).add(guard.owner)
+    # Where a guard refuses several owners' data it is more likely to be wrong itself.
+    plain = {n: g for n, g in guards.items() if len(owners[g.function, g.condition]) == 1}
     keys = {f.node_id: _key(f, plain.get(f.node_id), sources) for f in failures}
     found = []
     for bitset in split_failures(spectrum, keys, _is_body(sources)):
@@ -118,17 +123,6 @@ def divided(case: Case, sources: Sources) -> list[Case]:
     return parts
 
 
-def _single_owners(guards: Mapping[str, Guard]) -> dict[str, Guard]:
-    """Return the guards that refused the data of one owner only.
-
-    Where a guard refuses several owners' data it is more likely to be wrong itself.
-    """
-    owners: dict[tuple[Location, str], set[Location]] = {}
-    for guard in guards.values():
-        owners.setdefault((guard.function, guard.condition), set()).add(guard.owner)
-    return {n: g for n, g in guards.items() if len(owners[g.function, g.condition]) == 1}
-
-
 def _key(failure: Failure, guard: Guard | None, sources: Sources) -> Hashable | None:
     """Return a key that names the fault of ``failure`` outright, if anything does."""
     if failure.cause is not None:
@@ -158,18 +152,15 @@ def _with_tracebacks(spectrum: Spectrum, failures: Sequence[Failure], sources: S
                 proven.append((source.module.location, failure.syntax_error[1]))
         # Beside other calls this one is no line of its own, which failing tests alone execute.
         named = called(refused_call(failure))
-        remote |= _shown(failure, sources) - spectrum.lines.keys()
+        # Of some places only a traceback in a message tells: another process was there.
+        told = (f for frames in failure.cause_frames for f in frames if f.first_line == f.line)
+        located = (sources.locate_frame(f) for f in told if f.in_app)
+        remote |= {where for where in located if where is not None} - spectrum.lines.keys()
         proven += [(w, min(lines.get(w, [w.start_line]))) for w in named]
         for where, line in proven:
             rows = lines.setdefault(where, {})
             rows[line] = rows.get(line, 0) | bit
     return replace(spectrum, lines=lines, remote=frozenset(remote))
-
-
-def _shown(failure: Failure, sources: Sources) -> set[Location]:
-    """Return the places that only a traceback in a message tells of: another process was there."""
-    frames = (f for frames in failure.cause_frames for f in frames if f.first_line == f.line)
-    return {where for f in frames if f.in_app and (where := sources.locate_frame(f)) is not None}
 
 
 def _group(
@@ -415,11 +406,13 @@ def _by_execution(spectrum: Spectrum, rest: int, is_body: Callable[[Location], b
 def _cover(rows: Mapping[int, _Row], rest: int, n_passing: int) -> list[int]:
     """Cover ``rest`` greedily: the most suspicious line, and what shares a telling line with it.
 
+    The ``rows`` are by the tests of ``rest`` alone that execute them.
+
     Tests whose most suspicious line an earlier group executes as well join that group: nothing
     that is their own explains them.
     """
     found: list[int] = []
-    while rows := _restrict(rows, rest):
+    while rows:
         core = min(rows, key=lambda failing: _order(failing, rows[failing]))
         # A line tells something if at most half of the passing tests execute it. The group is the
         # largest that one telling line explains: otherwise a branch that one failing test takes
@@ -432,15 +425,12 @@ def _cover(rows: Mapping[int, _Row], rest: int, n_passing: int) -> list[int]:
         else:
             found[home] |= group
         rest &= ~group
+        restricted: dict[int, _Row] = {}
+        for failing, row in rows.items():
+            if left := failing & rest:
+                restricted[left] = min(row, restricted.get(left, row))
+        rows = restricted
     return found
-
-
-def _restrict(rows: Mapping[int, _Row], rest: int) -> dict[int, _Row]:
-    restricted: dict[int, _Row] = {}
-    for failing, row in rows.items():
-        if left := failing & rest:
-            restricted[left] = min(row, restricted.get(left, row))
-    return restricted
 
 
 def _order(failing: int, row: _Row) -> tuple[float, int, _Row]:

@@ -218,15 +218,13 @@ def loaded_by(code: ast.Module | Import, package: str) -> Iterator[str]:
             base = imported_from(node, package)
             yield from (f"{base}.{alias.name}" for alias in node.names)
             yield base
-        elif not isinstance(node, FunctionNode) and not _is_for_checkers(node):
+        elif not isinstance(node, FunctionNode) and not (
+            isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+        ):
             pending += (n for n in ast.iter_child_nodes(node) if isinstance(n, _BLOCKS))
 
 
 _BLOCKS = (ast.stmt, ast.ExceptHandler)
-
-
-def _is_for_checkers(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
 
 
 def is_of(statement: ast.ImportFrom, module: str) -> bool:

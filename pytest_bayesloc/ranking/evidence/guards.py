@@ -74,7 +74,11 @@ def refusal(failure: Failure, read: ReadMap) -> Guard | None:
     if unit is None or not unit.is_function:
         return None
     conditions = guarding(unit.node, frames[-1].line, refusing=refusing)
-    refused = _refused(conditions, unit, read)
+    values = Values(unit, read)
+    # No condition may depend on more than parameters: on state, or on what code computed.
+    if not conditions or values.roots_of(conditions, ASKS) is None:
+        return None
+    refused = (values.roots(conditions[0], ASKS) or set()) - RECEIVERS
     if not refused:
         return None
     follower = _Owner(failure, read, unit.location, ast.unparse(conditions[0]))
@@ -112,17 +116,6 @@ def refusals(failures: Sequence[Failure], read: ReadMap) -> dict[str, Guard]:
             known[key] = refusal(failure, read)
     found = ((f.node_id, known[f.frames, f.test_locations]) for f in failures)
     return {node_id: guard for node_id, guard in found if guard is not None}
-
-
-def _refused(conditions: Sequence[ast.expr], unit: Unit, read: ReadMap) -> set[str]:
-    """Return the parameters that the innermost condition speaks of.
-
-    Empty if any condition depends on more than parameters: on state, or on what code computed.
-    """
-    values = Values(unit, read)
-    if not conditions or values.roots_of(conditions, ASKS) is None:
-        return set()
-    return (values.roots(conditions[0], ASKS) or set()) - RECEIVERS
 
 
 class _Owner:
@@ -244,7 +237,16 @@ def _call_of(unit: Unit, line: int, callee: Unit) -> ast.Call | None:
 def _handed_over(call: ast.Call, callee: Unit, refused: set[str], read: ReadMap) -> list[ast.expr]:
     """Return the argument expressions of ``call`` that fill the parameters ``refused``."""
     named = _parameter_order(callee, read)
-    arguments = call.args[1:] if _names_self(call, callee) else call.args
+    outer, function = callee.location.qualname.split(".")[:-1], call.func
+    # A method may be called by its class, with the object as first argument.
+    names_self = (
+        _first_arguments(callee) == ["self"]
+        and isinstance(function, ast.Attribute)
+        and isinstance(function.value, ast.Name)
+        and function.value.id == outer[-1]
+        and function.attr != outer[-1]
+    )
+    arguments = call.args[1:] if names_self else call.args
     values: list[ast.expr] = []
     for position, value in enumerate(arguments):
         if isinstance(value, ast.Starred):
@@ -253,19 +255,6 @@ def _handed_over(call: ast.Call, callee: Unit, refused: set[str], read: ReadMap)
             values.append(value)
     by_name = (k.value for k in call.keywords if k.arg is None or k.arg in refused)
     return [*values, *by_name]
-
-
-def _names_self(call: ast.Call, callee: Unit) -> bool:
-    """Return whether a method is called by its class, with the object as first argument."""
-    outer = callee.location.qualname.split(".")[:-1]
-    function = call.func
-    return (
-        _first_arguments(callee) == ["self"]
-        and isinstance(function, ast.Attribute)
-        and isinstance(function.value, ast.Name)
-        and function.value.id == outer[-1]
-        and function.attr != outer[-1]
-    )
 
 
 def _first_arguments(callee: Unit) -> list[str]:
@@ -279,14 +268,10 @@ def _parameter_order(callee: Unit, read: ReadMap) -> list[str]:
     node = callee.node
     if not isinstance(node, FunctionNode):
         return []
-    if node.name == "__post_init__":
-        return _fields(callee, read)
-    names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
-    return names[1:] if _first_arguments(callee) in (["self"], ["cls"]) else names
-
-
-def _fields(callee: Unit, read: ReadMap) -> list[str]:
-    """Return the fields of the dataclass that ``callee`` finishes; none if it inherits."""
+    if node.name != "__post_init__":
+        names = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
+        return names[1:] if _first_arguments(callee) in (["self"], ["cls"]) else names
+    # The fields of the dataclass that it finishes; none if that inherits.
     source, owner = read(callee.location.file), callee.location.qualname.rpartition(".")[0]
     classes = [u.node for u in source.units if u.location.qualname == owner] if source else []
     if not all(isinstance(node, ast.ClassDef) and not node.bases for node in classes):

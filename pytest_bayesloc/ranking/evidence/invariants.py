@@ -156,7 +156,14 @@ def _sign(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
 def _range(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
     """Yield bounds: an extreme that was reached again and again, else the range with some slack."""
     numbers = _numbers(seen)
-    low, high = _bounds(numbers)
+    low, high = -inf, inf  # where there is no telling
+    distinct = set(numbers)
+    if len(distinct) >= RANGE_DISTINCT:
+        least, most = min(distinct), max(distinct)
+        slack = (most - least) / 2 if len(numbers) >= RANGE_SUPPORT else inf
+        reached = Counter(numbers)
+        low = least if reached[least] >= MIN_SUPPORT else least - slack
+        high = most if reached[most] >= MIN_SUPPORT else most + slack
 
     def holds(value: Value) -> bool:
         return value.number is None or low <= value.number <= high
@@ -166,20 +173,6 @@ def _range(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:
         condition = _of_type(code, NUMBERS, code.join(texts))
         words_too = [f"{low:g} <= " if low > -inf else "", f" <= {high:g}" if high < inf else ""]
         yield condition, words.join(words_too), holds, len(numbers)
-
-
-def _bounds(numbers: Sequence[float]) -> tuple[float, float]:
-    """Return lowest and highest number to expect; infinite where there is no telling."""
-    distinct = set(numbers)
-    if len(distinct) < RANGE_DISTINCT:
-        return -inf, inf
-    low, high = min(distinct), max(distinct)
-    slack = (high - low) / 2 if len(numbers) >= RANGE_SUPPORT else inf
-    reached = Counter(numbers)
-    return (
-        low if reached[low] >= MIN_SUPPORT else low - slack,
-        high if reached[high] >= MIN_SUPPORT else high + slack,
-    )
 
 
 def _length(seen: Sequence[Value], code: str, words: str) -> Iterator[_Template]:

@@ -227,7 +227,10 @@ def line_that_writes(node: ast.AST, name: str) -> int:
     another one.
     """
     last = name.rpartition(".")[2]
-    is_local = _is_local(node, last)
+    is_global = any(last in statement.names for statement in nodes_of(node, ast.Global))
+    is_local = not is_global and (
+        last in stored_names(node) or any(a.arg == last for a in nodes_of(node, ast.arg))
+    )
 
     def is_it(part: ast.AST) -> bool:
         while isinstance(part, ast.Subscript):
@@ -242,12 +245,6 @@ def mentions(node: ast.AST, name: str) -> bool:
     """Return whether ``node`` names the variable ``name``, by its last part."""
     last = name.rpartition(".")[2]
     return any(last_name(inner) == last for inner in ast.walk(node))
-
-
-def _is_local(node: ast.AST, last: str) -> bool:
-    if any(last in statement.names for statement in nodes_of(node, ast.Global)):
-        return False
-    return last in stored_names(node) or any(a.arg == last for a in nodes_of(node, ast.arg))
 
 
 def _writes(node: ast.expr, last: str, is_it: Callable[[ast.AST], bool]) -> bool:
@@ -294,7 +291,8 @@ def unset_attributes(
     unset: dict[Location, tuple[Location, str]] = {}
     for cls, name, missed_in in missed:
         lineage = list(_lineage(cls, classes))
-        alone = ((i, u) for i, (_, u) in enumerate(lineage) if u and not _calls_base(u.node))
+        inits = ((i, u) for i, (_, u) in enumerate(lineage) if u)
+        alone = ((i, u) for i, u in inits if "__init__" not in attributes_in(u.node))
         i, init = next(alone, (0, None))
         why = "" if init is None else _reason(init.node, name, lineage[i + 1 :])
         if init is not None and init.location in executed and why:
@@ -346,11 +344,6 @@ def _lineage(name: str, classes: Mapping[str, _Class | None]) -> Iterator[_Class
         if not isinstance(base, (ast.Name, ast.Attribute)):
             return
         name = last_name(base)
-
-
-def _calls_base(init: ast.AST) -> bool:
-    """Whether an ``__init__`` calls another one."""
-    return "__init__" in attributes_in(init)
 
 
 def _sets(init: ast.AST, name: str) -> bool:
