@@ -143,22 +143,12 @@ def bm25(query: Mapping[str, int], others: Sequence[Mapping[str, int]]) -> list[
     lengths = [sum(counts.values()) for counts in texts]
     mean_length = sum(lengths) / n or 1.0
     idf = {word: log(1 + (n - with_ + 0.5) / (with_ + 0.5)) for word, with_ in n_with.items()}
-    scores = [
-        _score(query, counts, idf, length / mean_length)
-        for counts, length in zip(texts, lengths, strict=True)
-    ]
+    scores = []
+    for counts, length in zip(texts, lengths, strict=True):
+        damping = K1 * (1 - B + B * (length / mean_length))
+        shared = ((idf[word], counts[word]) for word in query if word in counts)
+        scores.append(sum(worth * n * (K1 + 1) / (n + damping) for worth, n in shared))
     return [min(1.0, score / scores[0]) if scores[0] else 0.0 for score in scores[1:]]
-
-
-def _score(
-    query: Mapping[str, int], counts: Mapping[str, int], idf: Mapping[str, float], length: float
-) -> float:
-    damping = K1 * (1 - B + B * length)
-    return sum(
-        idf[word] * counts[word] * (K1 + 1) / (counts[word] + damping)
-        for word in query
-        if word in counts
-    )
 
 
 # -- what varies from run to run

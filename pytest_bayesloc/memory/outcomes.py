@@ -93,18 +93,17 @@ class CodeStates:
 
     def state(self, node_id: str, executed: Iterable[str]) -> str:
         """Return a digest of the test's own file, and of ``executed`` as the syntax is."""
-        parts = [self._sources.digest([file_of_test(node_id)]), *map(self._code, sorted(executed))]
+        parts = [self._sources.digest([file_of_test(node_id)])]
+        for name in sorted(executed):
+            if name not in self._digests:
+                locations = [unit.location for unit in self._named(name)]
+                self._digests[name] = f"{name} {state_of(locations, self._sources.map)}"
+            parts.append(self._digests[name])
         return text_digest("\n".join(parts), DIGEST)
 
     def place(self, name: str) -> Unit | None:
         """Return the code that is called ``file qualname``; None if it is gone."""
         return next(iter(self._named(name)), None)
-
-    def _code(self, name: str) -> str:
-        if name not in self._digests:
-            locations = [unit.location for unit in self._named(name)]
-            self._digests[name] = f"{name} {state_of(locations, self._sources.map)}"
-        return self._digests[name]
 
     def _named(self, name: str) -> list[Unit]:
         file, _, qualname = name.rpartition(" ")

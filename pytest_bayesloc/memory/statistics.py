@@ -157,10 +157,34 @@ def bug_counts(ledger: Ledger) -> list[BugCounts]:
     advised = _rows_by_bug(ledger, "advice", "run", "loops", "helped", "was_shown")
     asked = """SELECT bug.seq, bug.state, bug.created_at, bug.completed_at, run.arm
         FROM bug LEFT JOIN run ON run.id = bug.run WHERE bug.project = ? ORDER BY bug.seq"""
-    return [
-        _counts(row, trials[row["seq"]], seen[row["seq"]], advised[row["seq"]])
-        for row in ledger.db.records(asked, ledger.project)
-    ]
+    found = []
+    for bug in ledger.db.records(asked, ledger.project):
+        outcomes = [trial["outcome"] for trial in trials[bug["seq"]]]
+        began = datetime.fromisoformat(bug["created_at"])
+        ended = datetime.fromisoformat(bug["completed_at"]) if bug["completed_at"] else None
+        is_fixed = bug["state"] == BugState.RESOLVED.value
+        told = advised[bug["seq"]]
+        judged = [item["helped"] for item in told if item["helped"] is not None]
+        warned = {item["run"] for item in told if item["was_shown"] and item["loops"] != "[]"}
+        rows = _error_rows(seen[bug["seq"]])
+        looped = [row for row in rows if len(row) >= A_LOOP]
+        warned_at = [n for row in looped for n, run in enumerate(row, 1) if run in warned]
+        n_edited = sum(item["edited"] != "[]" for item in seen[bug["seq"]])
+        found.append(
+            BugCounts(
+                month=f"{began:%Y-%m}",
+                arm=bug["arm"] or "on",
+                state=BugState(bug["state"]),
+                n_trials=outcomes.count(TrialOutcome.FAILED.value),
+                n_edits=n_edited + outcomes.count(TrialOutcome.PASSED.value),
+                hours=(ended - began).total_seconds() / 3600 if ended and is_fixed else None,
+                n_repeats=sum(len(row) - 1 for row in rows),
+                n_same=max(map(len, rows), default=0),
+                warned_at=min(warned_at, default=None),
+                helped=any(judged) if judged else None,
+            )
+        )
+    return found
 
 
 def gained(ledger: Ledger) -> dict[str, dict[str, int]]:
@@ -202,32 +226,6 @@ def _rows_by_bug(ledger: Ledger, table: str, *names: str) -> dict[int, list[Reco
     for row in ledger.db.records(asked, ledger.project):
         found[row["bug"]].append(row)
     return found
-
-
-def _counts(
-    row: Record, trials: Sequence[Record], seen: Sequence[Record], advised: Sequence[Record]
-) -> BugCounts:
-    began = datetime.fromisoformat(row["created_at"])
-    ended = datetime.fromisoformat(row["completed_at"]) if row["completed_at"] else None
-    is_fixed = row["state"] == BugState.RESOLVED.value
-    judged = [item["helped"] for item in advised if item["helped"] is not None]
-    rows = _error_rows(seen)
-    warned = {item["run"] for item in advised if item["was_shown"] and item["loops"] != "[]"}
-    looped = [row for row in rows if len(row) >= A_LOOP]
-    warned_at = [n for row in looped for n, run in enumerate(row, 1) if run in warned]
-    n_edited = sum(item["edited"] != "[]" for item in seen)
-    return BugCounts(
-        month=f"{began:%Y-%m}",
-        arm=row["arm"] or "on",
-        state=BugState(row["state"]),
-        n_trials=sum(trial["outcome"] == TrialOutcome.FAILED.value for trial in trials),
-        n_edits=n_edited + sum(t["outcome"] == TrialOutcome.PASSED.value for t in trials),
-        hours=(ended - began).total_seconds() / 3600 if ended and is_fixed else None,
-        n_repeats=sum(len(row) - 1 for row in rows),
-        n_same=max(map(len, rows), default=0),
-        warned_at=min(warned_at, default=None),
-        helped=any(judged) if judged else None,
-    )
 
 
 def _error_rows(seen: Sequence[Record]) -> list[list[str]]:

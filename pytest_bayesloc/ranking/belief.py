@@ -81,27 +81,23 @@ def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
         for scores in (line_maximum(spectrum, "op2"), line_maximum(spectrum, "ochiai"))
     )
     n_failing = spectrum.failing.bit_count() or 1
-    return {
-        where: {
+    n_passing = max(1, spectrum.passing.bit_count())
+    found = {}
+    for where in candidates:
+        rows = spectrum.lines.get(where, {})
+        of_failing = [tests for tests in rows.values() if tests & spectrum.failing]
+        fewest = min(((t & spectrum.passing).bit_count() for t in of_failing), default=n_passing)
+        found[where] = {
             "ochiai": functions[where] / highest,
             "rank by op2 and ochiai of lines": log(2 / (1 / by_op2[where] + 1 / by_ochiai[where])),
             "failing tests": (spectrum.executed[where] & spectrum.failing).bit_count() / n_failing,
-            "fewest passing tests of a line": _fewest_passing(spectrum, where),
+            # 1 is all, on a log scale.
+            "fewest passing tests of a line": log(1 + fewest) / log(1 + n_passing),
             "module body": float(where.qualname == MODULE),
             "constructor": float(where.qualname.endswith(".__init__")),
-            "lines": log(FEW_LINES + len(spectrum.lines.get(where, ()))),
+            "lines": log(FEW_LINES + len(rows)),
         }
-        for where in candidates
-    }
-
-
-def _fewest_passing(spectrum: Spectrum, where: Location) -> float:
-    """The fewest passing tests that execute a line of failing ones; 1 is all, on a log scale."""
-    rows = spectrum.lines.get(where, {}).values()
-    passing = (executed & spectrum.passing for executed in rows if executed & spectrum.failing)
-    n_passing = max(1, spectrum.passing.bit_count())
-    fewest = min((bitset.bit_count() for bitset in passing), default=n_passing)
-    return log(1 + fewest) / log(1 + n_passing)
+    return found
 
 
 def fullness(n_candidates: int) -> float:

@@ -143,14 +143,6 @@ class FollowValues(InspectionStrategy):
         yield from ()
         if case.culprits or not budget.left_s():
             return
-        flows = self._followed(case, budget)
-        fixtures = {where for f in case.failures for where in f.test_locations[1:]}
-        guards = [traced_guard(flow, self._read, fixtures) for flow in flows]
-        owners = {guard.owner if guard is not None else None for guard in guards}
-        if guards and guards[0] is not None and len(owners) == 1:
-            case.answer_for(guards[0])
-
-    def _followed(self, case: Case, budget: Budget) -> Sequence[ValueFlow]:
         # A check that refuses the data of several tests is more likely to be wrong itself.
         failures = {failure.node_id: failure for failure in case.failures}
         apart: dict[str, str] = {}
@@ -167,7 +159,12 @@ class FollowValues(InspectionStrategy):
         chosen = list(apart.values())
         usual_s = budget.usual_s * len(chosen) / max(1, len(case.errors))
         if not chosen or usual_s > SHARE * budget.left_s():
-            return ()
+            return
         limit_s = min(budget.limit_s(), LEAST_S + SLOWER * usual_s)
-        flows = budget.runner.follow(chosen, limit_s=limit_s)
-        return [flow for flow in flows if flow.error == case.errors.get(flow.node_id)]
+        followed = budget.runner.follow(chosen, limit_s=limit_s)
+        flows = [flow for flow in followed if flow.error == case.errors.get(flow.node_id)]
+        fixtures = {where for f in case.failures for where in f.test_locations[1:]}
+        guards = [traced_guard(flow, self._read, fixtures) for flow in flows]
+        owners = {guard.owner if guard is not None else None for guard in guards}
+        if guards and guards[0] is not None and len(owners) == 1:
+            case.answer_for(guards[0])

@@ -125,12 +125,21 @@ class _Owner:
         self._read = read
         self._guard = partial(Guard, function=function, condition=condition)
         self._test = failure.test_locations[:1]
-        self._fixtures = {
-            name: unit
-            for where in failure.test_locations[1:]
-            if (source := read(where.file)) is not None and (unit := source.unit(where)) is not None
-            for name in _fixture_names(unit)
-        }
+        self._fixtures: dict[str, Unit] = {}
+        for where in failure.test_locations[1:]:
+            source = read(where.file)
+            unit = None if source is None else source.unit(where)
+            if unit is None:
+                continue
+            decorators = getattr(unit.node, "decorator_list", [])
+            keywords = (k for d in decorators if isinstance(d, ast.Call) for k in d.keywords)
+            given = {
+                str(k.value.value)
+                for k in keywords
+                if k.arg == "name" and isinstance(k.value, ast.Constant)
+            }
+            for name in given or {unit.location.qualname.rpartition(".")[2]}:
+                self._fixtures[name] = unit
 
     def find(self, frames: Sequence[Frame], callee: Unit, refused: set[str]) -> Guard | None:
         """Return the guard with the owner; None if the value can't be followed to its maker."""
@@ -191,18 +200,6 @@ class _Owner:
             name in self._fixtures and self._makes_its_own(self._fixtures[name], hops + 1)
             for name in used
         )
-
-
-def _fixture_names(unit: Unit) -> set[str]:
-    """Return the name of a fixture, and the one that its decorator gives it."""
-    decorators = getattr(unit.node, "decorator_list", [])
-    keywords = (k for d in decorators if isinstance(d, ast.Call) for k in d.keywords)
-    given = {
-        str(k.value.value)
-        for k in keywords
-        if k.arg == "name" and isinstance(k.value, ast.Constant)
-    }
-    return given or {unit.location.qualname.rpartition(".")[2]}
 
 
 def _is_shared(unit: Unit, handing: ast.Call, values: Sequence[ast.expr]) -> bool:

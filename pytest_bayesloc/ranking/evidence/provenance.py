@@ -290,7 +290,13 @@ def unset_attributes(
     classes = _classes({where.file for where in executed if not where.is_test}, read)
     unset: dict[Location, tuple[Location, str]] = {}
     for cls, name, missed_in in missed:
-        lineage = list(_lineage(cls, classes))
+        lineage: list[_Class] = []  # the class and its first bases, as far as they are known
+        name_of_next = cls
+        while len(lineage) < MAX_BASES and (known := classes.get(name_of_next)) is not None:
+            lineage.append(known)
+            base = next(iter(known[0].bases), None)
+            is_named = isinstance(base, (ast.Name, ast.Attribute))
+            name_of_next = last_name(base) if base is not None and is_named else ""
         inits = ((i, u) for i, (_, u) in enumerate(lineage) if u)
         alone = ((i, u) for i, u in inits if "__init__" not in attributes_in(u.node))
         i, init = next(alone, (0, None))
@@ -331,19 +337,6 @@ def _classes(files: Iterable[str], read: ReadMap) -> Mapping[str, _Class | None]
                 own = unit.node, inits.get(unit.location.qualname)
                 found[unit.node.name] = None if unit.node.name in found else own
     return found
-
-
-def _lineage(name: str, classes: Mapping[str, _Class | None]) -> Iterator[_Class]:
-    """Yield a class and its first bases, as far as they are known."""
-    for _ in range(MAX_BASES):
-        known = classes.get(name)
-        if known is None:
-            return
-        yield known
-        base = next(iter(known[0].bases), None)
-        if not isinstance(base, (ast.Name, ast.Attribute)):
-            return
-        name = last_name(base)
 
 
 def _sets(init: ast.AST, name: str) -> bool:
