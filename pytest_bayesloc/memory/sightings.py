@@ -243,20 +243,18 @@ def name_of_test(node_id: str) -> str:
 
 
 def _total(function: ast.AST) -> int:
-    return sum(map(_strength, ast.walk(function)))
-
-
-def _strength(node: ast.AST) -> int:
-    """Return how much one statement or call of a test checks; 0 if it checks nothing."""
-    match node:
-        case ast.Assert(test=test):
-            return _of_condition(test)
-        case ast.Call(func=ast.Attribute(attr="raises"), args=args):
-            is_any = any(isinstance(arg, ast.Name) and arg.id in ANY_ERROR for arg in args)
-            return TRUTH if is_any else RELATION
-        case ast.Call(func=ast.Attribute(attr=name)) if name.startswith("assert"):
-            return {"assertEqual": EXACT, "assertTrue": TRUTH}.get(name, RELATION)
-    return 0
+    """Return how much the statements and calls of a test check together."""
+    total = 0
+    for node in ast.walk(function):
+        match node:
+            case ast.Assert(test=test):
+                total += _of_condition(test)
+            case ast.Call(func=ast.Attribute(attr="raises"), args=args):
+                is_any = any(isinstance(arg, ast.Name) and arg.id in ANY_ERROR for arg in args)
+                total += TRUTH if is_any else RELATION
+            case ast.Call(func=ast.Attribute(attr=name)) if name.startswith("assert"):
+                total += {"assertEqual": EXACT, "assertTrue": TRUTH}.get(name, RELATION)
+    return total
 
 
 def _of_condition(test: ast.expr) -> int:

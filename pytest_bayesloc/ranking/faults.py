@@ -377,12 +377,11 @@ def _rows(passing: Call, failing: Call) -> Iterator[tuple[str, tuple[str, str]]]
     if passing.result is not None and failing.result is not None:
         yield from _sides("return", passing.result, failing.result)
     elif passing.raised or failing.raised:
-        texts = ["an exception" if c.raised else _whole(c.result) for c in (passing, failing)]
+        texts = []
+        for call in (passing, failing):
+            whole = "" if call.result is None else next(iter(_parts("", call.result).values()))
+            texts.append("an exception" if call.raised else whole)
         yield "return", (texts[0], texts[1])
-
-
-def _whole(value: Value | None) -> str:
-    return "" if value is None else next(iter(_parts("", value).values()))
 
 
 def _sides(name: str, passing: Value, failing: Value) -> Iterator[tuple[str, tuple[str, str]]]:

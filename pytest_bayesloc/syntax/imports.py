@@ -169,26 +169,22 @@ def uses_of(tree: ast.Module, name: str) -> list[Use]:
             is_use = is_text and word.search(str(getattr(node, "value", ""))) is not None
         if is_use and isinstance(node, (ast.Name, ast.Constant)):
             found.append((node, function, noted))
-        pending.extend(reversed(list(_inside(node, function, noted, name))))
+        inside: list[tuple[ast.AST, FunctionNode | None, bool]] = []
+        if isinstance(node, FunctionNode):
+            given = node.args
+            head = [*node.decorator_list, *given.defaults, *(d for d in given.kw_defaults if d)]
+            inside += [(child, function, noted) for child in head]
+            notes = (*(arg.annotation for arg in every_parameter(given)), node.returns)
+            inside += [(note, function, True) for note in notes if note is not None]
+            if name not in set(bound_in(node)):
+                inside += [(statement, node, False) for statement in node.body]
+        elif isinstance(node, ast.AnnAssign):
+            inside.append((node.annotation, function, True))
+            inside += [(child, function, noted) for child in (node.target, node.value) if child]
+        elif not (isinstance(node, ast.Lambda) and name in parameters(node.args)):
+            inside += [(child, function, noted) for child in ast.iter_child_nodes(node)]
+        pending += reversed(inside)
     return found
-
-
-def _inside(
-    node: ast.AST, function: FunctionNode | None, noted: bool, name: str
-) -> Iterator[tuple[ast.AST, FunctionNode | None, bool]]:
-    if isinstance(node, FunctionNode):
-        given = node.args
-        head = [*node.decorator_list, *given.defaults, *(d for d in given.kw_defaults if d)]
-        yield from ((child, function, noted) for child in head)
-        notes = (*(arg.annotation for arg in every_parameter(given)), node.returns)
-        yield from ((note, function, True) for note in notes if note is not None)
-        if name not in set(bound_in(node)):
-            yield from ((statement, node, False) for statement in node.body)
-    elif isinstance(node, ast.AnnAssign):
-        yield node.annotation, function, True
-        yield from ((child, function, noted) for child in (node.target, node.value) if child)
-    elif not (isinstance(node, ast.Lambda) and name in parameters(node.args)):
-        yield from ((child, function, noted) for child in ast.iter_child_nodes(node))
 
 
 def import_of(statement: ast.Import | ast.ImportFrom, names: Sequence[ast.alias]) -> str:

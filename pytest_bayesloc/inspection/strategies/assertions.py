@@ -141,24 +141,18 @@ class _AssertionWriter(LineWriter):
         at_raise = [text for i, text in made if i.at_raise]
         at_exit = [text for i, text in made if i.at_exit and not i.at_raise]
         if not any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in nodes_inside(unit.node)):
-            self._check_exits(unit.node, at_exit, at_raise)
+            last = unit.node.body[-1]
+            if at_exit and not isinstance(last, (ast.Return, ast.Raise)):  # it falls off its end
+                self.put_behind(last, [f"{RESULT} = None", *at_exit])
+            for leaving in sorted(_own_exits(unit.node), key=lambda e: e.lineno, reverse=True):
+                if isinstance(leaving, ast.Return) and at_exit:
+                    self.check_return(leaving, at_exit)
+                elif isinstance(leaving, ast.Raise) and at_raise:
+                    self.put_before(leaving, at_raise)
         saved = {name for invariant in invariants for name in _saved(invariant)}
         keep = [f"{ENTRY}{name} = {name}" for name in sorted(saved)]
         self.enter(unit.node, [heartbeat(unit), *keep, *at_entry])
         return "".join(self.lines)
-
-    def _check_exits(
-        self, node: FunctionNode, checks: Sequence[str], at_raise: Sequence[str]
-    ) -> None:
-        last = node.body[-1]
-        if checks and not isinstance(last, (ast.Return, ast.Raise)):  # it falls off its end
-            self.put_behind(last, [f"{RESULT} = None", *checks])
-        for statement in sorted(_own_exits(node), key=lambda e: e.lineno, reverse=True):
-            if isinstance(statement, ast.Raise):
-                if at_raise:
-                    self.put_before(statement, at_raise)
-            elif checks:
-                self.check_return(statement, checks)
 
 
 def _assertion(number: int, invariant: Invariant, hidden: frozenset[str]) -> str:

@@ -291,12 +291,11 @@ def unset_attributes(
     unset: dict[Location, tuple[Location, str]] = {}
     for cls, name, missed_in in missed:
         lineage: list[_Class] = []  # the class and its first bases, as far as they are known
-        name_of_next = cls
-        while len(lineage) < MAX_BASES and (known := classes.get(name_of_next)) is not None:
+        upper = cls
+        while len(lineage) < MAX_BASES and (known := classes.get(upper)) is not None:
             lineage.append(known)
             base = next(iter(known[0].bases), None)
-            is_named = isinstance(base, (ast.Name, ast.Attribute))
-            name_of_next = last_name(base) if base is not None and is_named else ""
+            upper = last_name(base) if isinstance(base, (ast.Name, ast.Attribute)) else ""
         inits = ((i, u) for i, (_, u) in enumerate(lineage) if u)
         alone = ((i, u) for i, u in inits if "__init__" not in attributes_in(u.node))
         i, init = next(alone, (0, None))
