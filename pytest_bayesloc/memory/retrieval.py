@@ -219,8 +219,8 @@ def mixed(
     for i, entry in enumerate(entries):
         other = vectors.get(text_of(entry))
         if own is not None and other is not None:
-            is_alike = len(own) == len(other)
-            cosine = sum(x * y for x, y in zip(own, other, strict=False)) if is_alike else 0.0
+            fits = len(own) == len(other)
+            cosine = sum(x * y for x, y in zip(own, other, strict=True)) if fits else 0.0
             scores[i] = (scores[i] + max(0.0, cosine)) / 2
     return scores
 

@@ -91,7 +91,7 @@ def blend_features(spectrum: Spectrum) -> dict[Location, dict[str, float]]:
             "ochiai": functions[where] / highest,
             "rank by op2 and ochiai of lines": log(2 / (1 / by_op2[where] + 1 / by_ochiai[where])),
             "failing tests": (spectrum.executed[where] & spectrum.failing).bit_count() / n_failing,
-            # 1 is all, on a log scale.
+            # Of the lines that failing tests execute; 1 is all passing tests, on a log scale.
             "fewest passing tests of a line": log(1 + fewest) / log(1 + n_passing),
             "module body": float(where.qualname == MODULE),
             "constructor": float(where.qualname.endswith(".__init__")),

@@ -131,6 +131,7 @@ class _Owner:
             unit = None if source is None else source.unit(where)
             if unit is None:
                 continue
+            # Its decorator may give it another name.
             decorators = getattr(unit.node, "decorator_list", [])
             keywords = (k for d in decorators if isinstance(d, ast.Call) for k in d.keywords)
             given = {
