@@ -100,7 +100,14 @@ def with_import(code: str, said: str) -> str | None:
         return None
     if isinstance(statement, ast.ImportFrom) and statement.level:
         return None
-    last, imports = _first_imports(tree)
+    last, imports = 0, []  # the last line of the docstring (0: none), the imports behind it
+    for number, first in enumerate(tree.body):
+        if number == 0 and is_docstring(first):
+            last = first.end_lineno or 0
+        elif isinstance(first, (ast.Import, ast.ImportFrom)):
+            imports.append(first)
+        else:
+            break
     alike = [other for other in imports if _module(other) == _module(statement)]
     bound = {(alias.name, alias.asname) for other in alike for alias in other.names}
     if bound & {(statement.names[0].name, statement.names[0].asname), ("*", None)}:
@@ -114,19 +121,6 @@ def with_import(code: str, said: str) -> str | None:
         edits = _on_a_line(code, text, said, last, imports)
     made = text.edited(*edits)
     return made if tree_of(made) is not None else None
-
-
-def _first_imports(tree: ast.Module) -> tuple[int, list[ast.Import | ast.ImportFrom]]:
-    """The last line of the docstring (0: there is none), and the imports that follow it."""
-    last, imports = 0, []
-    for number, statement in enumerate(tree.body):
-        if number == 0 and is_docstring(statement):
-            last = statement.end_lineno or 0
-        elif isinstance(statement, (ast.Import, ast.ImportFrom)):
-            imports.append(statement)
-        else:
-            break
-    return last, imports
 
 
 def _module(statement: ast.Import | ast.ImportFrom) -> str | None:

@@ -92,23 +92,19 @@ class Counterfactual(InspectionStrategy):
         if self._search is not None:
             found = self._search(case, budget)
         elif self._history is not None:
-            found = _last_passing(self._history, case, budget)
+            until_s = (1 - LOOK_BACK) * budget.left_s()
+
+            def passes(changes: Changes) -> bool:
+                if not changes.every or budget.left_s() < until_s:
+                    return False
+                patch = patch_back(changes, changes.every, fresh=True)
+                return _outcome(case, _try(patch, case.failing[:MAX_FAILING], budget)) is REPAIRS
+
+            # That older code passes proves that the cause is among the changes since.
+            found = last_passing(self._history, passes)
         if found is not None:
             case.changes = replace(found, data=case.changes.data)
             case.learn(change_evidence(found, case.belief.probabilities, model=case.model))
-
-
-def _last_passing(history: GitHistory, case: Case, budget: Budget) -> Changes | None:
-    """Return the changes since older code passes; that proves that the cause is among them."""
-    until_s = (1 - LOOK_BACK) * budget.left_s()
-
-    def passes(changes: Changes) -> bool:
-        if not changes.every or budget.left_s() < until_s:
-            return False
-        patch = patch_back(changes, changes.every, fresh=True)
-        return _outcome(case, _try(patch, case.failing[:MAX_FAILING], budget)) is REPAIRS
-
-    return last_passing(history, passes)
 
 
 def _try(patch: InspectionPatch | None, tests: Sequence[str], budget: Budget) -> Rerun | None:
