@@ -18,6 +18,8 @@ from pytest_bayesloc.syntax.text import differing_lines
 Covering = Callable[[Location], Sequence[str]]
 
 N_TELLING = 5  # tests, with which a change that empties code hardly passes
+#: Mutations with which code goes the other way.
+TURNING = frozenset({"negate-condition", "negate-clause"})
 N_FIRST = 5  # failing tests that a candidate must pass before all are run
 LEAST_S = 1.0
 PATIENCE = 10.0  # times what the tests took as they are, for a candidate that may loop
@@ -380,6 +382,17 @@ class Checker:
             self._lines[target, tests] = reached(lines, None)
         known = self._lines[target, tests] or frozenset()
         return lost_line(known, done.patch, reached)
+
+    def either_way(self, done: Checked) -> str:
+        """Say how many passing tests don't mind that a condition is turned round, if most do not.
+
+        They come to it, and go the other way now: where it is wrong, they would fail as it is.
+        """
+        n_passing = len(self._concerned(done, done.passing))
+        is_turned = not TURNING.isdisjoint(done.candidate.tools)
+        if not is_turned or n_passing <= len(done.failing):
+            return ""
+        return f"{n_passing} tests pass whichever way the condition goes"
 
     def _may_break(self, done: Checked) -> tuple[str, ...]:
         passing = dict.fromkeys(t for where in done.targets for t in self.covering(where))

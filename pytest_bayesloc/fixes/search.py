@@ -389,7 +389,9 @@ class Search:
     def _weighed(self, checked: Checked) -> Checked:
         """Return a verified candidate with what speaks against it."""
         candidate = checked.candidate
-        lost = self._checker.unreached(checked) if candidate.stage == EDIT else ""
+        lost = ""
+        if candidate.stage == EDIT:
+            lost = self._checker.either_way(checked) or self._checker.unreached(checked)
         emptied = is_emptied(candidate) or bool(lost)
         return replace(checked, doubt=doubt_of(candidate) or lost, is_emptied=emptied)
 

@@ -128,6 +128,10 @@ def _decided(tree: ast.AST) -> Counter[str]:
                 said = set(map(ast.dump, values))
                 filled = _filled(values) if isinstance(operator, ast.Or) else ()
                 is_decided = len(said) < len(values) or not said.isdisjoint(filled)
+                # As ``x and 0``; ``x or 1`` has a default.
+                last = values[-1]
+                is_false = isinstance(last, ast.Constant) and not last.value
+                is_decided |= is_false and isinstance(operator, ast.And)
             case ast.Call(func=ast.Name(id="min" | "max"), args=[left, right]):
                 is_decided = _is_same(left, right)
             case _:

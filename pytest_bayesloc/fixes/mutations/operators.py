@@ -11,11 +11,12 @@ from functools import lru_cache
 
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.expressions import KINDS, PARTS
-from pytest_bayesloc.syntax.nodes import every_node, nodes_of
+from pytest_bayesloc.syntax.nodes import called_name, every_node, nodes_of
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_NUMBERS = 3  # that are tried in the place of one
 N_KINDS = 8  # classes that a check is made to accept, one at a time
+TAKE_DEFAULTS = frozenset({"get", "getattr", "pop", "setdefault"})  # behind the key
 MAX_BITS = 64  # of a constant that is changed: longer ones are no counts, and slow to write
 
 _COMPARISONS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
@@ -290,6 +291,9 @@ def swap_arguments(site: Site) -> Iterator[TextEdit]:
             if isinstance(left, ast.Starred) or isinstance(right, ast.Starred):
                 continue
             first, second = site.of(left), site.of(right)
+            is_default = isinstance(right, ast.Constant) and not isinstance(left, ast.Constant)
+            if called_name(node) in TAKE_DEFAULTS and is_default:
+                continue
             if first != second and not isinstance(right, ast.GeneratorExp):
                 start, end = site.start(left), site.end(right)
                 between = site.between(site.end(left), site.start(right))

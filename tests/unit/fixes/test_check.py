@@ -138,6 +138,24 @@ def test_passing_tests_that_never_come_to_a_change_are_not_run_again_and_count_a
     assert not any("t::far" in tests for _, _, tests in runner.asked)
 
 
+@pytest.mark.parametrize(
+    ("unconcerned", "said"),
+    [([], "2 tests pass whichever way the condition goes"), (["t::far"], "")],
+)
+def test_condition_that_most_tests_pass_either_way_is_turned_round_by_accident(
+    unconcerned: Sequence[str], said: str
+) -> None:
+    checker = checker_of(Scripted({"t::bad": FAIL}, {}), ["t::far", "t::good"])
+    checker.unconcerned = lambda _: unconcerned
+    assert checker.fails_again()
+
+    done = checker.check(replace(CHANGE, tools=("negate-condition",)))
+
+    assert checker.either_way(done) == said
+    other = replace(done, candidate=replace(CHANGE, tools=("add-clause",)))
+    assert checker.either_way(other) == ""
+
+
 def test_pattern_that_was_exchanged_in_memory_gets_one_new_process() -> None:
     runner = Scripted({"t::bad": FAIL}, {})
     checker = checker_of(runner, ["t::good"])

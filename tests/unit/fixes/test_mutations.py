@@ -213,6 +213,7 @@ def test_loop_is_never_made_endless_by_its_condition() -> None:
         ("change-arithmetic", "x = '%s' % a"),
         ("relax-condition", "if (a := b()): c(a)"),
         ("swap-arguments", "f(*a, b)\n    f(a, *b)"),
+        ("swap-arguments", "a.get(b, 0)"),
         ("drop-statement", "x = f()"),
     ],
     ids=[
@@ -220,6 +221,7 @@ def test_loop_is_never_made_endless_by_its_condition() -> None:
         "template left of a percent sign",
         "condition that binds a name",
         "arguments that are spread",
+        "a default behind its key",
         "assignment to a name",
     ],
 )

@@ -73,6 +73,10 @@ UNSOUND = {
         "def f(x):\n    if len(x) > 0:\n        return x[0]\n",
         "def f(x):\n    if len(x) >= 0:\n        return x[0]\n",
     ),
+    "a value that is no default": (
+        "def f(x, y):\n    return g(x, y or 0)\n",
+        "def f(x, y):\n    return g(x, y and 0)\n",
+    ),
     "a text for a truth value": (
         "def f(x, y):\n    return x == y\n",
         "def f(x, y):\n    return str(x == y)\n",
@@ -112,6 +116,10 @@ SOUND = {
     "no answer in the place of a truth value": (
         "def f(x, y):\n    return x == y\n",
         "def f(x, y):\n    if y is None:\n        return None\n    return x == y\n",
+    ),
+    "a default": (
+        "def f(x, y):\n    return g(x, y.a)\n",
+        "def f(x, y):\n    return g(x, y.a or 1)\n",
     ),
     "a length that was compared like that": (
         "def f(x):\n    return len(x) >= 0 and x.a\n",
