@@ -16,6 +16,7 @@ from pytest_bayesloc.rerun.swap import DataOverlay, Overlay
 
 if TYPE_CHECKING:
     from pytest_bayesloc.rerun.link import CallingSocket, Message, Pipes
+    from pytest_bayesloc.rerun.stem import Stem
 
 
 class Boot:
@@ -25,14 +26,27 @@ class Boot:
         spec: The address of the main run, ``tests`` in order, ``options`` to set, ``once`` with the
             only request, or None, ``fence`` while tests are collected, and ``scratch``, the folder
             of temporary files.
+        stem: Where processes are forked that have seen no code of the project; None: nowhere.
+        files: Absolute paths to collect in the place of those of the command line.
     """
 
     def __init__(self, spec: Message) -> None:
         self.spec = spec
+        self.stem: Stem | None = None
+        self.files: list[str] = []
         self.link: Pipes | CallingSocket = open_link(spec)
         self.fence = Fence(spec["scratch"])
         self.fence.send = self.link.send
         self.fence.install()
+
+    def begin(self, once: Message) -> None:
+        """Put the patches of the only request in place, and close the fence for it."""
+        for patch in once.get("patches", ()):
+            if patch["filename"].endswith(".py"):
+                Overlay(patch["filename"], patch["original"], patch["patched"]).install()
+            else:
+                DataOverlay(patch["filename"], patch["patched"], self.spec["scratch"]).install()
+        self.fence.close(once["fence"], by_kernel=True)
 
 
 _booted: list[Boot] = []
@@ -58,12 +72,7 @@ def start() -> None:
         boot.fence.close(boot.spec["fence"])  # it learns what plugins do as they are imported
         return
     sys.dont_write_bytecode = True  # that would be refused
-    for patch in once.get("patches", ()):
-        if patch["filename"].endswith(".py"):
-            Overlay(patch["filename"], patch["original"], patch["patched"]).install()
-        else:
-            DataOverlay(patch["filename"], patch["patched"], boot.spec["scratch"]).install()
-    boot.fence.close(once["fence"], by_kernel=True)
+    boot.begin(once)
 
 
 def booted() -> Boot:

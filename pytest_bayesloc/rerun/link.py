@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 # The environment variable that names the file with a server's start-up values, as JSON.
 SERVER_VARIABLE = "PYTEST_BAYESLOC_SERVER"
 
+#: What is done of a request for a new process that can't be forked: one has to be started.
+UNFIT = "unfit"
+
 Message = dict[str, Any]
 
 CHUNK = 1 << 20

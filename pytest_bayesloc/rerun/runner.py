@@ -25,7 +25,7 @@ from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.rerun.aside import AsideError
 from pytest_bayesloc.rerun.conditions import ABSENT
 from pytest_bayesloc.rerun.effects import COLLECTION, MAX_TRIES, TOO_MUCH
-from pytest_bayesloc.rerun.link import may_answer_again, no_server
+from pytest_bayesloc.rerun.link import UNFIT, may_answer_again, no_server
 from pytest_bayesloc.rerun.swap import excerpt
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class ServerRunner:
         self._tests = tuple(tests)
         self._texts = texts
         self._warm: RerunServer | None = None
+        self._has_stem = False
         self._fresh: RerunServer | None = None
         self._is_cancelled = False
         self.waited_s = 0.0
@@ -431,6 +432,7 @@ class ServerRunner:
                 break
             self.close()
         self.start_s = monotonic() - started
+        self._has_stem = ready.get("has_stem", False)
         if "why" in ready:
             raise no_server(ready["why"])
         if not ready:  # it was cancelled
@@ -456,6 +458,10 @@ class ServerRunner:
     def _answer_of_fresh(self, request: Message) -> Sequence[Message]:
         if self._is_cancelled:
             return ()
+        if self._may_fork_anew(request):
+            messages = self._answer_of_warm({**request, "is_new": True})
+            if _last(messages, "done").get("done") != UNFIT:
+                return messages
         tests: Sequence[str] = request.get("collected") or request["tests"]
         server = self._fresh = self.transport.start(tests, request, request["fence"])
         try:
@@ -463,6 +469,12 @@ class ServerRunner:
         finally:
             self._fresh = None
             server.end()
+
+    def _may_fork_anew(self, request: Message) -> bool:
+        """Whether the warm server may fork a process for patches that has seen no other code."""
+        files = [patch["filename"] for patch in request.get("patches", ())]
+        is_code = bool(files) and all(file.endswith(".py") for file in files)
+        return is_code and self._has_stem and self._warm is not None
 
 
 def _key(unit: Unit) -> list[int | str]:

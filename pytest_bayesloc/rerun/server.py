@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 from pytest_bayesloc.domain.standard_library import monotonic
+from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.rerun.boot import booted
 from pytest_bayesloc.rerun.child import WHOLE, Child, Frames, frames_of
 from pytest_bayesloc.rerun.conditions import SETS
 from pytest_bayesloc.rerun.effects import COLLECTION
 from pytest_bayesloc.rerun.fence import AWAY
+from pytest_bayesloc.rerun.link import UNFIT
 from pytest_bayesloc.rerun.sets import compile_ahead
+from pytest_bayesloc.rerun.stem import Stem, may_grow
 from pytest_bayesloc.rerun.swap import bring_to_front, functions_by_file
 from pytest_bayesloc.rerun.transports.local import (
     adopt_orphans,
@@ -40,6 +43,7 @@ from pytest_bayesloc.rerun.transports.local import (
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from pytest_bayesloc.rerun.boot import Boot
     from pytest_bayesloc.rerun.link import Message
     from pytest_bayesloc.rerun.swap import FunctionIndex
 
@@ -64,12 +68,31 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     boot = booted()
     boot.fence.test = COLLECTION
     _set_options(early_config.known_args_namespace, boot.spec["options"])
+    if boot.spec["once"] is None and may_grow():
+        boot.stem = stem = Stem()
+        if stem.request is not None:
+            _become_forked(boot, stem.request, early_config)
+
+
+def _become_forked(boot: Boot, request: Message, config: pytest.Config) -> None:
+    """Go on as a process for ``request`` alone, which collects the files of its tests."""
+    os.setpgid(0, 0)
+    limit_resources(request["limit_s"])
+    boot.link.leave()
+    tests = request.get("collected") or request["tests"]
+    boot.spec.update(once=request, tests=tests)
+    boot.files = [str(config.rootpath / file) for file in dict.fromkeys(map(file_of_test, tests))]
+    config.known_args_namespace.file_or_dir[:] = boot.files
+    boot.begin(request)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Become a server, before a conftest asks for an option."""
-    _set_options(config.option, booted().spec["options"])
+    boot = booted()
+    _set_options(config.option, boot.spec["options"])
+    if boot.files:
+        config.args = boot.files
     config.pluginmanager.register(RerunPlugin(config), "bayesloc-server")
 
 
@@ -87,6 +110,7 @@ class RerunPlugin:
         self._config = config
         self._link = boot.link
         self._fence = boot.fence
+        self._stem = boot.stem
         self._items: dict[str, pytest.Item] = {}
         self._functions: FunctionIndex | None = None  # those that a forked child can swap
         self._tests: list[str] = spec["tests"]
@@ -145,7 +169,8 @@ class RerunPlugin:
         status = 1
         try:
             if self._once is not None:
-                threading.Thread(target=self._end_with_main_run, daemon=True).start()
+                if self._stem is None:  # else the server watches the line
+                    threading.Thread(target=self._end_with_main_run, daemon=True).start()
                 self._child().run(self._once, self._overlays)
             else:
                 self._serve()
@@ -179,7 +204,8 @@ class RerunPlugin:
         n_threads = sum(module != "pytest_rerunfailures" for module in modules)
         adopt_orphans()
         own = children()  # what fixtures and conftest files started
-        self._link.send({"ready": sorted(self._items), "n_threads": n_threads})
+        ready, has_stem = sorted(self._items), self._stem is not None
+        self._link.send({"ready": ready, "n_threads": n_threads, "has_stem": has_stem})
         for request in self._link.messages():
             done = self._answer(request)
             end_orphans(own)  # first: what they write later is not put back
@@ -195,8 +221,9 @@ class RerunPlugin:
             compile_ahead(request["files"], request["condition"][1][2])
         started, before = monotonic(), cpu_of_children()
         alive, held = os.pipe()  # ends with the child, which holds the other end
-        pid = os.fork()
-        if pid == 0:  # it never returns
+        is_new = self._stem is not None and request.get("is_new", False)
+        pid = self._stem.forked(request) if self._stem is not None and is_new else os.fork()
+        if pid == 0 and not is_new:  # it never returns
             status = 1
             try:
                 os.setpgid(0, 0)
@@ -208,8 +235,11 @@ class RerunPlugin:
                 status = 0
             finally:
                 os._exit(status)
-        _close(held)
-        done, waited_s = self._wait(pid, alive, request["limit_s"])
+        if not is_new:
+            _close(held)
+        done, waited_s = self._wait(pid, alive, request["limit_s"]) if pid else (UNFIT, 0.0)
+        if is_new:
+            _close(held)
         _close(alive)
         return {
             "done": done,

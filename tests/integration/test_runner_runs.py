@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -99,7 +99,7 @@ def runner(project: Project) -> Iterator[ServerRunner]:
 def made_for(project: Project, *arguments: str) -> ServerRunner:
     command = Command(
         flags=(),
-        path=tuple(sys.path),
+        path=(str(project.root), *sys.path),
         arguments=(f"--rootdir={project.root}", "--no-bayesloc", "-p", PLUGIN, *arguments),
         rootdir=project.root,
         cwd=project.root,
@@ -239,6 +239,32 @@ def test_what_a_test_does_is_learned_from_those_of_its_file(
 
     assert {run.verdict for run in done.tests.values()} == {Verdict.PASS}
     assert asked == [(node_id("a"), call), (call,), (node_id("a"), call)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands processes to a server")
+@pytest.mark.parametrize(("plugins", "n_started"), [((), 0), (("-p", "a"), 1)])
+def test_new_process_is_forked_before_any_code_of_the_project_is_loaded(
+    project: Project, plugins: tuple[str, ...], n_started: int
+) -> None:
+    started: list[Sequence[str]] = []
+    alone = made_for(project, *plugins)
+    alone.make_ready()
+    start = alone.transport.start
+
+    def counted(tests: Sequence[str], *how: Any) -> Any:  # noqa: ANN401 - of any start
+        started.append(tests)
+        return start(tests, *how)
+
+    alone.transport.start = counted
+    other = patch(project, "a.py", "<module>", edits={"STEP = 1": "STEP = 2", "n=1": "n=2"})
+
+    for _ in range(2):
+        done = alone.rerun(replace(other, fresh=True), [node_id("a"), node_id("b")], limit_s=30)
+        verdicts = [run.verdict for run in done.tests.values()]
+        assert (verdicts, done.n_swapped) == ([Verdict.PASS, Verdict.FAIL], 1)
+    assert started == [[node_id("a"), node_id("b")]] * 2 * n_started
+    assert alone.rerun(None, [node_id("a")], limit_s=30).tests[node_id("a")].verdict is Verdict.FAIL
+    alone.close()
 
 
 def test_what_patterns_are_asked_in_a_test_is_known(projects: Projects) -> None:
