@@ -8,7 +8,7 @@ import difflib
 import inspect
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from types import ModuleType
 
@@ -214,7 +214,11 @@ def other_flag(site: Site) -> Iterator[TextEdit]:
     for node in site.own(ast.Call):
         given = {keyword.arg for keyword in node.keywords}
         name = dotted(node.func).rpartition(".")[2]
-        flags = own.get(name) or _flags_of(_called(site, node))
+        flags = own.get(name) or {
+            parameter.name: parameter.default
+            for parameter in _signature(_called(site, node))
+            if isinstance(parameter.default, bool)
+        }
         for flag, value in flags.items() if None not in given else ():
             if flag not in given:
                 text = f"{flag}={not value}"
@@ -231,12 +235,6 @@ def _flags_by_name(tree: ast.AST) -> dict[str, dict[str, bool]]:
                 if isinstance(value, ast.Constant) and isinstance(value.value, bool):
                     found.setdefault(node.name, {})[parameter.arg] = value.value
     return found
-
-
-def _flags_of(function: object) -> Mapping[str, bool]:
-    """The same of a function that is at hand."""
-    given = _signature(function)
-    return {p.name: p.default for p in given if isinstance(p.default, bool)}
 
 
 def parameters_of(site: Site, call: ast.Call) -> Collection[str]:

@@ -159,7 +159,14 @@ def constant_edits(
     """
     used = [(i, part) for i, (_, parts) in enumerate(places) for part in parts]
     keys = {id(value): key for _, part in used for key, value in _entries(part)}
-    idle = {id(text) for _, part in used for n in ast.walk(part) for text in _texts_apart(n)}
+    # Docstrings, and text around what is filled in: a test says as little of either.
+    idle = {
+        id(text)
+        for _, part in used
+        for n in ast.walk(part)
+        if isinstance(n, (ast.Expr, *FORMATTED))
+        for text in ([n.value] if isinstance(n, ast.Expr) else n.values)
+    }
     constants = ((i, n) for i, p in used for n in nodes_of(p, ast.Constant))
     found = {id(n): (i, n) for i, n in constants if id(n) not in idle}
     written = test.replace('"', "'")
@@ -186,7 +193,13 @@ def used_by(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
     names = {n.id for n in own_nodes(function) if isinstance(n, ast.Name)}
     of_module = values_of(tree, names - set(bound_in(function)))
     own = (*own_nodes(function), *(value for _, value in defaults(function.args)))
-    return [*_of_class(tree, function), *of_module, *own]
+    read = {dotted(n) for n in own_nodes(function) if isinstance(n, ast.Attribute)}
+    of_classes: list[ast.AST] = []
+    for owner in nodes_of(tree, ast.ClassDef):
+        names = {owner.name, *(("self", "cls") if function in owner.body else ())}
+        attributes = {name.partition(".")[2] for name in read if name.partition(".")[0] in names}
+        of_classes += values_of(owner, attributes)
+    return [*of_classes, *of_module, *own]
 
 
 def imported_by(tree: ast.AST, function: FunctionNode) -> dict[str, set[str]]:
@@ -213,30 +226,12 @@ def values_of(tree: ast.AST, names: set[str]) -> list[ast.AST]:
     ]
 
 
-def _of_class(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
-    """The values of class attributes that it reads."""
-    read = {dotted(n) for n in own_nodes(function) if isinstance(n, ast.Attribute)}
-    found: list[ast.AST] = []
-    for owner in nodes_of(tree, ast.ClassDef):
-        names = {owner.name, *(("self", "cls") if function in owner.body else ())}
-        attributes = {name.partition(".")[2] for name in read if name.partition(".")[0] in names}
-        found += values_of(owner, attributes)
-    return found
-
-
 def _entries(node: ast.AST) -> Iterator[tuple[object, ast.expr]]:
     """Yield the entries of tables in ``node``: keys, and each part of what stands there."""
     for table in nodes_of(node, ast.Dict):
         for key, value in zip(table.keys, table.values, strict=True):
             if isinstance(key, ast.Constant):
                 yield from ((key.value, n) for n in nodes_of(value, ast.expr))
-
-
-def _texts_apart(node: ast.AST) -> list[ast.expr]:
-    """Docstrings, and text around what is filled in: a test says as little of either."""
-    if isinstance(node, ast.Expr):
-        return [node.value]
-    return node.values if isinstance(node, FORMATTED) else []
 
 
 def _edit(text: Text, node: ast.Constant, value: Scalar) -> TextEdit | None:
@@ -346,13 +341,11 @@ def _exchanged(value: str, shown: str, wanted: str) -> Iterator[str]:
         head, tail = start - before, same - behind
         if head >= 0 <= tail:
             old, new = shown[head : len(shown) - tail], wanted[head : len(wanted) - tail]
-            if old and value.count(old) == 1 and _is_shown(value, old, shown):
+            # The text around it has to be shown, too, up to what is filled in.
+            if (old and value.count(old) == 1) and any(
+                old in text and text in shown for text in _FIELD.split(value)
+            ):
                 yield value.replace(old, new)
-
-
-def _is_shown(value: str, part: str, shown: str) -> bool:
-    """Say whether ``shown`` has the text around ``part`` in ``value``, up to what is filled in."""
-    return any(part in text and text in shown for text in _FIELD.split(value))
 
 
 # -- the variable, or the default of a parameter, that holds an edited constant

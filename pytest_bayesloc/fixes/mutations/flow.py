@@ -185,20 +185,15 @@ def _conditions(site: Site) -> list[str]:
     """Conditions of the file whose names the function has, its own first; and truth of names."""
     usable = site.visible | BUILT_IN | {"self", "cls"}
     found = [*_tests_in(site.function), *_ending(site, _tests_in)]
-    found += _answers(site)
+    for other in site.others:  # calls that answer a question: of the object, or of one variable
+        match parameters(other.args):
+            case ["self"] if _ASKS.match(other.name) and other.name in site.class_methods:
+                found.append(f"self.{other.name}()")
+            case [_] if _ASKS.match(other.name) and other.name in site.visible:
+                found += [f"{other.name}({name})" for name in site.own_names]
     found += site.own_names
     found += [f"{name} is None" for name in site.own_names]
     return [text for text in dict.fromkeys(found) if _names(text) <= usable and len(text) < 80]
-
-
-def _answers(site: Site) -> Iterator[str]:
-    """Calls of the file's functions that answer a question: of the object, or of one variable."""
-    for other in site.others:
-        match parameters(other.args):
-            case ["self"] if _ASKS.match(other.name) and other.name in site.class_methods:
-                yield f"self.{other.name}()"
-            case [_] if _ASKS.match(other.name) and other.name in site.visible:
-                yield from (f"{other.name}({name})" for name in site.own_names)
 
 
 _ASKS = re.compile(r"_*(?:is|has|can|should|may)_")
@@ -224,10 +219,14 @@ def borrow_statement(site: Site) -> Iterator[TextEdit]:
     near = [text for text in borrowed if text not in own]
     for block in site.blocks:
         for node in block:
-            if not is_docstring(node):
-                names = names_in(node)
-                fitting = [text for text in near if _names(text) & names]
-                yield from _before(site, node, fitting[:N_BORROWED])
+            start, indent = site.line_start(node), site.lead(node)
+            if is_docstring(node) or indent.strip() or getattr(node, "decorator_list", None):
+                continue
+            names = names_in(node)
+            fitting = [text for text in near if _names(text) & names]
+            for text in fitting[:N_BORROWED]:
+                lines = "".join(f"{indent}{line}\n" for line in text.split("\n"))
+                yield site.insert(start, lines, f"`{brief(text)}` before", node.lineno)
 
 
 def _ending(site: Site, parts: Callable[[ast.AST], list[str]]) -> Iterator[str]:
@@ -247,18 +246,9 @@ def _small_statements(function: ast.AST) -> list[str]:
     return [text for text in map(ast.unparse, nodes) if len(text) < 160]
 
 
-def _before(site: Site, node: ast.stmt, texts: list[str]) -> Iterator[TextEdit]:
-    start, indent = site.line_start(node), site.lead(node)
-    if indent.strip() or getattr(node, "decorator_list", None):
-        return
-    for text in texts:
-        lines = "".join(f"{indent}{line}\n" for line in text.split("\n"))
-        yield site.insert(start, lines, f"`{brief(text)}` before", node.lineno)
-
-
 def _is_small(node: ast.stmt) -> bool:
     if isinstance(node, ast.If):
-        leaves = isinstance(node.body[-1], (ast.Return, ast.Raise, ast.Continue, ast.Break))
+        leaves = isinstance(node.body[-1], _ENDS)
         return not node.orelse and len(node.body) <= 2 and (leaves or len(node.body) == 1)
     if isinstance(node, ast.Assign):
         return all(isinstance(target, (ast.Name, ast.Attribute)) for target in node.targets)

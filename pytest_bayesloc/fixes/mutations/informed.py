@@ -6,14 +6,10 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.nodes import first_statement, holds, parameters
 from pytest_bayesloc.syntax.text import TextEdit, brief
-
-if TYPE_CHECKING:
-    from typing import TypeGuard
 
 REVERSED = "_[::-1]"
 
@@ -31,14 +27,12 @@ def catch_error(site: Site) -> Iterator[TextEdit]:
             continue
         for handler in node.handlers:
             kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-            if handler.type is not None and all(map(_is_named, kinds)):
+            if handler.type is not None and all(
+                isinstance(kind, (ast.Name, ast.Attribute)) for kind in kinds
+            ):
                 names = [site.of(kind) for kind in kinds if kind is not None]
                 text = f"({', '.join((*names, hints.error))})"
                 yield site.replace(handler.type, text, f"`{hints.error}` is caught, too")
-
-
-def _is_named(kind: ast.expr | None) -> bool:
-    return isinstance(kind, (ast.Name, ast.Attribute))
 
 
 def other_kind(site: Site) -> Iterator[TextEdit]:
@@ -78,30 +72,20 @@ def _changed(site: Site, changes: Callable[[object, object], Iterator[str]]) -> 
     """Change values by the expressions of ``_`` that give what was expected."""
     every = dict.fromkeys(text for side in site.hints.sides for text in changes(*side))
     for node, change in product(_values(site), list(every)[:N_CHANGES]):
-        if change == REVERSED and _is_sorted(node):
-            yield site.one_more(node, "reverse=True", "`reverse=True` is passed")
-            continue
+        weight = ELSEWHERE
+        match node:
+            case ast.Call(func=ast.Name(id="sorted"), keywords=given) if change == REVERSED:
+                if all(keyword.arg not in {"reverse", None} for keyword in given):
+                    yield site.one_more(node, "reverse=True", "`reverse=True` is passed")
+                    continue
+            case ast.Call(func=ast.Attribute(attr=name)):
+                # What was forgotten belongs to a text that is converted there already.
+                weight = 1.0 if f"_.{name}()" in _CHANGES else ELSEWHERE
         text = site.of(node)
         is_whole = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript))
         made = change.replace("_", text if is_whole or "(_" in change else f"({text})", 1)
         edit = site.replace(node, made, f"`{change.replace('_', brief(text, 30), 1)}`")
-        yield replace(edit, weight=1.0 if _is_cleaned(node) else ELSEWHERE)
-
-
-def _is_sorted(node: ast.expr) -> TypeGuard[ast.Call]:
-    """Whether a value is sorted here, and not said to be reversed."""
-    match node:
-        case ast.Call(func=ast.Name(id="sorted"), keywords=keywords):
-            return all(keyword.arg not in {"reverse", None} for keyword in keywords)
-    return False
-
-
-def _is_cleaned(value: ast.expr) -> bool:
-    """Whether a text is converted there already: what was forgotten belongs to it."""
-    match value:
-        case ast.Call(func=ast.Attribute(attr=name)):
-            return f"_.{name}()" in _CHANGES
-    return False
+        yield replace(edit, weight=weight)
 
 
 def _values(site: Site) -> Iterator[ast.expr]:

@@ -184,8 +184,9 @@ def accept_more(site: Site) -> Iterator[TextEdit]:
                 func=ast.Name(id="isinstance"),
                 args=[value, (ast.Name() | ast.Attribute()) as kind],
             ):
-                own = site.of(kind)
-                seen = _seen_kinds(site, ast.unparse(value))
+                own, name = site.of(kind), ast.unparse(value)
+                values = (s.values[name] for s in site.hints.failing if name in s.values)
+                seen = [v.type_name for v in values if v.type_name in KINDS]
                 for more in [k for k in dict.fromkeys((*seen, *kinds)) if k != own][:N_KINDS]:
                     yield site.replace(kind, f"({own}, {more})", f"`{more}` is accepted, too")
 
@@ -197,12 +198,6 @@ def _seen_texts(site: Site, name: str) -> list[str]:
         for samples in (site.hints.failing, site.hints.passing)
     )
     return [text for text in failing if text[:1] in {"'", '"'} and text not in passing][:N_KINDS]
-
-
-def _seen_kinds(site: Site, name: str) -> list[str]:
-    """The built-in classes that a variable has in failing tests."""
-    values = (s.values[name] for s in site.hints.failing if name in s.values)
-    return [kind for kind in dict.fromkeys(v.type_name for v in values) if kind in KINDS]
 
 
 @lru_cache(maxsize=16)
@@ -315,7 +310,13 @@ def change_return(site: Site) -> Iterator[TextEdit]:
     given = (*site.function.args.posonlyargs, *site.function.args.args)
     names = [arg.arg for arg in given if arg.arg != "cls"][:3]
     for value in values:
-        for other in dict.fromkeys((*_plain_values(value), *others, *names)):
+        is_negated = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
+        plain = ["None"]
+        if is_negated or isinstance(value, (ast.Compare, ast.BoolOp)):
+            plain = ["True", "False"]
+        elif isinstance(value, ast.Constant):
+            plain = {"True": ["False"], "False": ["True"]}.get(repr(value.value), plain)
+        for other in dict.fromkeys((*plain, *others, *names)):
             if other != _whole(site.of(value)):
                 yield site.replace(value, other, f"returns `{brief(other, 50)}`")
 
@@ -350,15 +351,6 @@ def _is_effect(node: ast.stmt) -> bool:
         last = node.body[-1]
         return not node.orelse and isinstance(last, (ast.Return, ast.Raise, ast.Continue))
     return isinstance(node, (ast.AugAssign, ast.Raise, ast.Delete, ast.Break))
-
-
-def _plain_values(value: ast.expr) -> list[str]:
-    is_negated = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
-    if is_negated or isinstance(value, (ast.Compare, ast.BoolOp)):
-        return ["True", "False"]
-    if isinstance(value, ast.Constant):
-        return {"True": ["False"], "False": ["True"]}.get(repr(value.value), ["None"])
-    return ["None"]
 
 
 def _whole(text: str) -> str:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, combinations, islice
+from itertools import chain, combinations, islice, product
 
 from pytest_bayesloc.domain.recording import Sample, Value
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode
@@ -82,15 +82,22 @@ def points_of(function: FunctionNode) -> list[Span]:
 
 def add_clause(site: Site) -> Iterator[TextEdit]:
     """Ask for more in a condition, or for less, so that it differs in failing tests alone."""
-    for test, body in _conditions(site.function):
-        for is_true in (True, False):
-            failing, passing = (
-                [s for s in _at(_span(test), samples) if (s.then in body) is is_true]
-                for samples in (site.hints.failing, site.hints.passing)
-            )
-            for asked in islice(_predicates(site, test, failing, passing), N_PREDICATES):
-                for part in _parts(test, asked, is_true=is_true):
-                    yield _joined(site, part, asked, is_true=is_true, is_part=part is not test)
+    for (test, body), is_true in product(_conditions(site.function), (True, False)):
+        failing, passing = (
+            [s for s in _at(_span(test), samples) if (s.then in body) is is_true]
+            for samples in (site.hints.failing, site.hints.passing)
+        )
+        kind = ast.Or if is_true else ast.And
+        clauses = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, kind) else []
+        for asked in islice(_predicates(site, test, failing, passing), N_PREDICATES):
+            # A clause that speaks of the value may decide by it alone.
+            same = [
+                clause
+                for clause in clauses
+                if any(ast.unparse(n) == asked.name for n in nodes_of(clause, ast.expr))
+            ]
+            for part in (*same, test):
+                yield _joined(site, part, asked, is_true=is_true, is_part=part is not test)
     for node in site.own(ast.Return):
         if isinstance(node.value, (ast.BoolOp, ast.Compare)):
             samples = (_at(_head(node), own) for own in (site.hints.failing, site.hints.passing))
@@ -138,24 +145,19 @@ def skip_empty(site: Site) -> Iterator[TextEdit]:
                     yield site.insert(end, text, f"`{text.strip()}`", node.lineno)
 
 
-def _parts(test: ast.expr, asked: Predicate, *, is_true: bool) -> list[ast.expr]:
-    """Return the condition, and those of its clauses that may decide by the same value alone."""
-    kind = ast.Or if is_true else ast.And
-    clauses = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, kind) else []
-    same = (c for c in clauses if any(ast.unparse(n) == asked.name for n in nodes_of(c, ast.expr)))
-    return [*same, test]
-
-
 def _joined(
     site: Site, test: ast.expr, asked: Predicate, *, is_true: bool, is_part: bool
 ) -> TextEdit:
-    more = f"and {asked.opposite}" if is_true else f"or {asked.text}"
-    whole = asked.opposite if is_true else asked.text
-    if (_is_narrower if is_true else _is_wider)(site.of(test), whole):
+    own = site.of(test)
+    if is_true:  # a clause that holds only where a condition of one name does stands for both
+        more, whole, name = f"and {asked.opposite}", asked.opposite, own.removeprefix("not ")
+        enough = {f"{name} is None", f"{name} == 0"} if name != own else {f"{name} == 1"}
+    else:  # or one that holds wherever that does
+        more, whole, enough = f"or {asked.text}", asked.text, {f"{own} is not None"}
+    if whole in enough:
         return replace(site.replace(test, whole, f"`{whole}`"), weight=asked.weight)
     loose = (ast.IfExp, ast.Lambda, ast.NamedExpr, *((ast.Or,) if is_true else ()))
     kind = test.op if isinstance(test, ast.BoolOp) else test
-    own = site.of(test)
     text = f"({own}) {more}" if isinstance(kind, loose) else f"{own} {more}"
     either = "" if is_true else _either(test, asked.text)
     text = either or (f"({text})" if is_part else text)
@@ -182,17 +184,6 @@ def _one_of(*values: ast.expr) -> str:
     """Return a tuple of all values, where some may be tuples of them already."""
     parts = (value.elts if isinstance(value, ast.Tuple) else [value] for value in values)
     return f"({', '.join(map(ast.unparse, chain.from_iterable(parts)))})"
-
-
-def _is_narrower(test: str, clause: str) -> bool:
-    """Say whether a clause holds only where a condition of one name does."""
-    name = test.removeprefix("not ")
-    return clause in ({f"{name} is None", f"{name} == 0"} if name != test else {f"{name} == 1"})
-
-
-def _is_wider(test: str, clause: str) -> bool:
-    """Say whether a clause holds wherever a condition of one name does."""
-    return clause == f"{test} is not None"
 
 
 # -- places
@@ -239,20 +230,16 @@ class _Block:
 
 def _inside(statement: ast.stmt, in_loop: bool) -> Iterator[_Block]:
     """Yield the blocks of a statement, but no ``elif``, before which no statement can stand."""
+    is_if = isinstance(statement, ast.If)
     for name in ("body", "orelse", "finalbody"):
         body = getattr(statement, name, None)
-        if isinstance(body, list) and body and not _is_chained(statement, name):
-            is_asked = isinstance(statement, ast.If) and name == "body"
-            yield _Block(body, in_loop, is_asked)
+        if not isinstance(body, list) or not body:
+            continue
+        is_inner_if = is_if and name == "orelse" and isinstance(body[0], ast.If)
+        if not is_inner_if or body[0].col_offset != statement.col_offset:
+            yield _Block(body, in_loop, is_asked=is_if and name == "body")
     for handler in getattr(statement, "handlers", ()):
         yield _Block(handler.body, in_loop)
-
-
-def _is_chained(statement: ast.stmt, name: str) -> bool:
-    """Whether a block is an ``elif``, before which no statement can stand."""
-    inner = getattr(statement, name)
-    is_if = isinstance(statement, ast.If) and isinstance(inner[0], ast.If)
-    return is_if and name == "orelse" and inner[0].col_offset == statement.col_offset
 
 
 def _span(test: ast.expr) -> Span:
@@ -286,8 +273,17 @@ def _predicates(
     """Yield what holds in a failing sample and in no passing one, the most natural first."""
     if not failing or not passing:
         return
+    spoken = {dotted(n) for n in ast.walk(near) if isinstance(n, (ast.Name, ast.Attribute))}
+    given = parameters(site.function.args)
+    used = names_in(site.function)
+
+    def order(name: str) -> tuple[int, int, str]:
+        """How far from the point a name is: first those that it speaks of, then parameters."""
+        root = name.partition(".")[0]
+        place = 0 if name in spoken else 1 if root in spoken else 2 if root in given else 3
+        return place + (root not in used), name.count("."), name
+
     known = set(failing[0].values).intersection(*(s.values for s in (*failing, *passing)))
-    order = _order(site, near)
     names = sorted((n for n in known if n not in {"self", "cls"}), key=order)
     made = (
         (order(name)[0] + rank, replace(asked, name=name))
@@ -302,26 +298,22 @@ def _predicates(
             yield replace(asked, weight=certainty / (1 + rank / 2))
 
 
-def _order(site: Site, near: ast.AST) -> Callable[[str], tuple[int, int, str]]:
-    """Return how far from the point a name is: first those that it speaks of, then parameters."""
-    spoken = {dotted(n) for n in ast.walk(near) if isinstance(n, (ast.Name, ast.Attribute))}
-    given = parameters(site.function.args)
-    used = names_in(site.function)
-
-    def key(name: str) -> tuple[int, int, str]:
-        root = name.partition(".")[0]
-        place = 0 if name in spoken else 1 if root in spoken else 2 if root in given else 3
-        return place + (root not in used), name.count("."), name
-
-    return key
-
-
 def _about(
     site: Site, name: str, failing: Sequence[Sample], passing: Sequence[Sample]
 ) -> Iterator[tuple[int, Predicate]]:
     """Yield predicates of one value, each with its rank: the lower, the more natural."""
     bad, good = ([s.values[name] for s in own] for own in (failing, passing))
-    for rank, (holds_for, asked) in enumerate(_plain(name, (*bad, *good))):
+    is_number = all(value.number is not None for value in (*bad, *good))  # and not missing
+    plain: tuple[tuple[Callable[[Value], bool], Predicate], ...] = (
+        (lambda v: v.text == "None", Predicate(f"{name} is None", f"{name} is not None")),
+        (
+            _is_false,
+            Predicate(f"{name} == 0", f"{name} != 0")
+            if is_number
+            else Predicate(f"not {name}", name),
+        ),
+    )
+    for rank, (holds_for, asked) in enumerate(plain):
         if any(map(holds_for, bad)) and not any(map(holds_for, good)):
             yield rank, asked
         elif not all(map(holds_for, bad)) and all(map(holds_for, good)):
@@ -330,20 +322,6 @@ def _about(
     yield from _numbers(name, bad, good)
     yield from _multiples(site, name, bad, good)
     yield from _texts(site, name, bad, good)
-
-
-def _plain(name: str, values: Iterable[Value]) -> list[tuple[Callable[[Value], bool], Predicate]]:
-    """Return whether a value is missing or false; a number is compared with 0 instead."""
-    is_number = all(value.number is not None for value in values)
-    is_false = Predicate(f"{name} == 0", f"{name} != 0") if is_number else None
-    return [
-        (_is_none, Predicate(f"{name} is None", f"{name} is not None")),
-        (_is_false, is_false or Predicate(f"not {name}", name)),
-    ]
-
-
-def _is_none(value: Value) -> bool:
-    return value.text == "None"
 
 
 def _is_false(value: Value) -> bool:

@@ -82,7 +82,13 @@ class _Reader:
         start, parts = self.at, []
         self._skip()
         while self.at < len(self._text) and self._text[self.at] not in "|)":
-            parts.append(self._part())
+            first = self.at
+            kind, branches = self._atom()
+            end = self.at
+            self._skip()
+            match = _QUANTIFIER.match(self._text, self.at)
+            self.at = match.end() if match is not None else end
+            parts.append(Part(kind=kind, start=first, end=end, stop=self.at, branches=branches))
             self._skip()
         return Branch(start=start, end=self.at, parts=tuple(parts))
 
@@ -94,21 +100,17 @@ class _Reader:
                 break
             self.at = match.end()
 
-    def _part(self) -> Part:
-        start = self.at
-        kind, branches = self._atom()
-        end = self.at
-        self._skip()
-        match = _QUANTIFIER.match(self._text, self.at)
-        self.at = match.end() if match is not None else end
-        return Part(kind=kind, start=start, end=end, stop=self.at, branches=branches)
-
     def _atom(self) -> tuple[str, tuple[Branch, ...]]:
-        first = self._text[self.at]
+        text = self._text
+        first = text[self.at]
         if first == "\\":
             return self._escape(), ()
         if first == "[":
-            self.at = _end_of_class(self._text, self.at)
+            self.at += 2 if text[self.at + 1 : self.at + 2] == "^" else 1
+            start = self.at  # a bracket there is a member
+            while self.at < len(text) and (text[self.at] != "]" or self.at == start):
+                self.at += 2 if text[self.at] == "\\" else 1
+            self.at += 1
             return "class", ()
         if first == "(":
             return self._group()
@@ -144,14 +146,6 @@ class _Reader:
         if self._text[self.at : self.at + 1] != ")":
             raise ValueError("a group has no end")
         self.at += 1
-
-
-def _end_of_class(text: str, start: int) -> int:
-    at = start + (2 if text[start + 1 : start + 2] == "^" else 1)
-    first = at
-    while at < len(text) and (text[at] != "]" or at == first):
-        at += 2 if text[at] == "\\" else 1
-    return at + 1
 
 
 def parts_in(branches: Iterable[Branch]) -> Iterator[Part]:

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations, pairwise
+from itertools import chain, combinations, pairwise, product
 from typing import TypeAlias
 
 from pytest_bayesloc.fixes.mutations.regex_parts import (
@@ -163,7 +163,12 @@ class _Maker:
             for branch in level:
                 yield from self._optional(branch)
                 yield from self._inserted(branch)
-        yield from self._flags()
+        match = re.match(r"\(\?([aiLmsux]+)\)", self._pattern)
+        for letter, weight in (("i", 0.4), ("s", 0.4), ("m", 0.3), ("a", 0.1)):
+            if match is None:
+                yield self._edit(weight, 0, 0, f"(?{letter})", "flag")
+            elif letter not in match[1]:
+                yield self._edit(weight, 2, 2, letter, "flag")
 
     def _of_part(self, part: Part) -> Iterator[RegexEdit]:
         yield from self._quantifiers(part)
@@ -174,7 +179,13 @@ class _Maker:
         elif part.kind in {"anchor", "look"}:
             yield from self._anchors(part)
         elif part.kind == "group":
-            yield from self._groups(part)
+            opening = self._pattern[part.start : part.start + 3]
+            if re.match(r"\((?:[:=!]|<[=!]|P<)", opening):
+                yield self._edit(1.0, part.start + 1, part.start + 1, "?", "group")
+            if opening[1:2] != "?":
+                yield self._edit(0.2, part.start, part.start + 1, "(?:", "group")
+            elif opening == "(?:":
+                yield self._edit(0.1, part.start, part.start + 3, "(", "group")
 
     def _repeated(self, of_parts: Sequence[tuple[Part, list[RegexEdit]]]) -> Iterator[RegexEdit]:
         """Make one edit at all parts that are alike, or of all classes that lack a character."""
@@ -239,7 +250,13 @@ class _Maker:
         for weight, member in self._lacking(text, is_negated=is_negated):
             yield self._edit(weight, at, at, member, "class")
         items = list(items_of(text))
-        yield from self._narrowed(part.start, text, items)
+        for first, behind in items:
+            start, end = part.start + first, part.start + behind
+            if items[1:]:
+                yield self._edit(0.4, start, end, "", "class")
+            if behind - first == 3 and text[first + 1] == "-" and not text[first].isalnum():
+                # a range of signs becomes the signs themselves
+                yield self._edit(0.8, start + 1, start + 1, "\\", "escape")
         if items[1:] and not is_negated:
             yield self._edit(0.1, part.start, part.end, r"\w", "class")
 
@@ -266,24 +283,21 @@ class _Maker:
             # What stands in brackets holds no bracket of its kind.
             yield from ((1.3, _in_class(one)) for one, other in _BRACKETS if other in text)
 
-    def _narrowed(
-        self, at: int, text: str, items: Sequence[tuple[int, int]]
-    ) -> Iterator[RegexEdit]:
-        """Leave a member out, or make a range of signs the signs themselves."""
-        for start, end in items:
-            if items[1:]:
-                yield self._edit(0.4, at + start, at + end, "", "class")
-            if end - start == 3 and text[start + 1] == "-" and not text[start].isalnum():
-                yield self._edit(0.8, at + start + 1, at + start + 1, "\\", "escape")
-
     # -- single characters and sets
 
     def _characters(self, part: Part) -> Iterator[RegexEdit]:
         text = self._pattern[part.start : part.end]
         if part.kind == "any":
-            others = self._for_any(self._pattern[part.stop : part.stop + 1])
+            others = [*self._for_any(self._pattern[part.stop : part.stop + 1])]
         else:
-            others = chain(_usual_others(text), self._with_more(text, part.kind))
+            others = [*_MEANT.get(text, ())]
+            if text in {"d", "w", "s", "b", "S", "W", "D"}:
+                others.append((0.3, f"\\{text}", "escape"))
+            inner = text if part.kind == "set" else _in_class(_plain(text))
+            both = [f"[{inner}{_in_class(c)}]" for c in self._guides.characters if c != text]
+            others += [(0.4, more, "class") for more in both]
+            if len(text) == 1 and text.isalpha():
+                others.append((0.1, f"[{text.lower()}{text.upper()}]", "class"))
         for weight, other, kind in others:
             yield self._edit(weight, part.start, part.end, other, kind)
 
@@ -297,15 +311,6 @@ class _Maker:
         for character in self._guides.characters:
             if not character.isalnum():
                 yield 0.3, f"[^{_in_class(character)}]", "class"
-
-    def _with_more(self, text: str, kind: str) -> Iterator[tuple[float, str, str]]:
-        """Yield classes of a character, or a set, and one more."""
-        inner = text if kind == "set" else _in_class(_plain(text))
-        for character in self._guides.characters:
-            if character != text:
-                yield 0.4, f"[{inner}{_in_class(character)}]", "class"
-        if len(text) == 1 and text.isalpha():
-            yield 0.1, f"[{text.lower()}{text.upper()}]", "class"
 
     # -- anchors and lookarounds
 
@@ -336,17 +341,12 @@ class _Maker:
             )
             for character in self._guides.characters:
                 yield from self._around(at, character, is_in_word=is_in_word)
-        for part in branch.parts:
-            yield from self._again(part)
-
-    def _again(self, part: Part) -> Iterator[RegexEdit]:
-        """Allow a part that repeats once more, behind a sign: the digits behind a point."""
-        text, at = self._pattern[part.start : part.stop], part.stop
-        for character in self._guides.characters:
-            if part.end < part.stop and part.kind in {"class", "set"} and _is_sign(character):
-                for weight, end in ((0.3, "?"), (0.2, "*")):
-                    more = f"(?:{self._quoted(character)}{text}){end}"
-                    yield self._edit(weight, at, at, more, "optional-part")
+        # A part that repeats may come once more, behind a sign: the digits behind a point.
+        repeat = [p for p in branch.parts if p.end < p.stop and p.kind in {"class", "set"}]
+        for part, sign in product(repeat, filter(_is_sign, self._guides.characters)):
+            more = f"(?:{self._quoted(sign)}{self._pattern[part.start : part.stop]})"
+            yield self._edit(0.3, part.stop, part.stop, f"{more}?", "optional-part")
+            yield self._edit(0.2, part.stop, part.stop, f"{more}*", "optional-part")
 
     def _at_ends(self, first: int, last: int, *, is_whole: bool) -> Iterator[RegexEdit]:
         for text, where in (("^", first), (r"\b", first), ("$", last), (r"\b", last)):
@@ -398,22 +398,13 @@ class _Maker:
             yield self._edit(0.15, at, at, f"(?!{_as_part(wider)})", "anchor")
             yield self._edit(0.1, at, at, f"{_as_part(wider)}*", "optional-part")
 
-    # -- groups and alternatives
-
-    def _groups(self, part: Part) -> Iterator[RegexEdit]:
-        opening = self._pattern[part.start : part.start + 3]
-        if re.match(r"\((?:[:=!]|<[=!]|P<)", opening):
-            yield self._edit(1.0, part.start + 1, part.start + 1, "?", "group")
-        if opening[1:2] != "?":
-            yield self._edit(0.2, part.start, part.start + 1, "(?:", "group")
-        elif opening == "(?:":
-            yield self._edit(0.1, part.start, part.start + 3, "(", "group")
+    # -- alternatives
 
     def _alternatives(self, level: Sequence[Branch]) -> Iterator[RegexEdit]:
         texts = [self._pattern[branch.start : branch.end] for branch in level]
         start, end = level[0].start, level[-1].end
         is_whole = level is self._branches
-        is_plain = all(_is_plain(branch) for branch in level)
+        is_plain = all(part.kind == "literal" for branch in level for part in branch.parts)
         weight = 1.0 if is_plain and level[1:] else 0.15 if level[1:] or not is_whole else 0.05
         for word in self._guides.words:
             is_upper = level[1:] and self._ignores_case and all(map(str.isupper, texts))
@@ -440,16 +431,6 @@ class _Maker:
                     yield self._edit(0.3, first.start, last.stop, f"(?:{text})?", "optional-part")
                     yield self._edit(0.1, first.start, last.stop, f"(?:{text})*", "optional-part")
 
-    # -- flags
-
-    def _flags(self) -> Iterator[RegexEdit]:
-        for letter, weight in (("i", 0.4), ("s", 0.4), ("m", 0.3), ("a", 0.1)):
-            match = re.match(r"\(\?([aiLmsux]+)\)", self._pattern)
-            if match is None:
-                yield self._edit(weight, 0, 0, f"(?{letter})", "flag")
-            elif letter not in match[1]:
-                yield self._edit(weight, 2, 2, letter, "flag")
-
     def _quoted(self, character: str) -> str:
         if self._is_verbose and character in {" ", "#"}:
             return f"[{character}]"
@@ -465,12 +446,6 @@ _MEANT = {
     r"\n": ((0.3, r"\s", "class"), (0.2, r"\r?\n", "optional-part")),
     " ": ((0.5, r"\s", "class"), (0.3, r"[ \t]", "class")),
 }
-
-
-def _usual_others(text: str) -> Iterator[tuple[float, str, str]]:
-    yield from _MEANT.get(text, ())
-    if text in {"d", "w", "s", "b", "S", "W", "D"}:
-        yield 0.3, f"\\{text}", "escape"
 
 
 def _other_quantifiers(own: str, kind: str) -> Iterator[tuple[float, str]]:
@@ -547,7 +522,3 @@ def _plain(text: str) -> str:
 
 def _is_sign(character: str) -> bool:
     return not character.isalnum() and not character.isspace()
-
-
-def _is_plain(branch: Branch) -> bool:
-    return all(part.kind == "literal" for part in branch.parts)

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
 
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.expressions import LEAST_ENTRIES, TABLES, entries_of
@@ -55,6 +54,7 @@ def wrap_result(site: Site) -> Iterator[TextEdit]:
     First for a result what is called for results, then for it and for what is assigned what the
     class, or a file without one, calls with one value most often.
     """
+    usable = site.visible | BUILT_IN | {"self", "cls"}
     every = dict.fromkeys(text for other in site.others for text in _wrappers(other))
     usual = _called_with_one(site.owner or site.tree, site.tree)
     returned = [node.value for node in site.own(ast.Return) if node.value is not None]
@@ -63,23 +63,13 @@ def wrap_result(site: Site) -> Iterator[TextEdit]:
         (every, returned, 1.0),
         (usual, (*returned, *assigned), ELSEWHERE),
     ):
-        fitting = [text for text in known if _is_usable(site, text)]
-        for value in values:
-            if not isinstance(value, (ast.Constant, ast.Tuple)):
-                yield from (replace(e, weight=weight) for e in _wrapped(site, value, fitting))
-
-
-def _is_usable(site: Site, text: str) -> bool:
-    """Whether the function may call another one by this name."""
-    usable = site.visible | BUILT_IN | {"self", "cls"}
-    is_other = text.rpartition(".")[2] != site.function.name
-    return is_other and names_in(ast.parse(text)) <= usable
-
-
-def _wrapped(site: Site, value: ast.expr, known: Iterable[str]) -> Iterator[TextEdit]:
-    said = site.of(value)
-    for text in islice((text for text in known if f"{text}(" not in said), N_WRAPPERS):
-        yield site.replace(value, f"{text}({said})", f"`{brief(text)}()`, as elsewhere")
+        others = (text for text in known if text.rpartition(".")[2] != site.function.name)
+        fitting = [text for text in others if names_in(ast.parse(text)) <= usable]
+        for value in (v for v in values if not isinstance(v, (ast.Constant, ast.Tuple))):
+            said = site.of(value)
+            for text in [text for text in fitting if f"{text}(" not in said][:N_WRAPPERS]:
+                words = f"`{brief(text)}()`, as elsewhere"
+                yield replace(site.replace(value, f"{text}({said})", words), weight=weight)
 
 
 @lru_cache(maxsize=512)

@@ -43,47 +43,42 @@ def unread(function: FunctionNode) -> list[str]:
     """
     names = nodes_of(function, ast.Name)
     read = {node.id for node in names if not isinstance(node.ctx, ast.Store)}
-    outer = {name for node in ast.walk(function) for name in _of_outer_scope(node)}
-    if read & _REFLECTS or all(map(_does_nothing, function.body)):
+    scopes = (n for n in ast.walk(function) if isinstance(n, (ast.Global, ast.Nonlocal)))
+    outer = {name for node in scopes for name in node.names}
+    does_nothing = all(
+        isinstance(statement, (ast.Pass, ast.Raise))
+        or (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+        for statement in function.body
+    )
+    if read & _REFLECTS or does_nothing:
         return []
     assigned = [name.id for node in nodes_of(function, ast.Assign) for name in targets(node)]
-    loops = (_item(node) for node in nodes_of(function, ast.For))
-    own = dict.fromkeys((*parameters(function.args), *assigned, *filter(None, loops)))
+    loops = [
+        loop.target.id
+        for loop in nodes_of(function, ast.For)
+        if isinstance(loop.target, ast.Name)
+        # The variable of a loop that only counts is seldom read.
+        if not isinstance(loop.iter, ast.Call) or ast.unparse(loop.iter.func) != "range"
+    ]
+    own = dict.fromkeys((*parameters(function.args), *assigned, *loops))
     free = (name for name in own if name not in read and name not in outer)
     return [name for name in free if name not in {"self", "cls"} and not name.startswith("_")]
-
-
-def _item(loop: ast.For) -> str:
-    """The variable of a loop; empty if there are several, or the loop only counts."""
-    is_count = isinstance(loop.iter, ast.Call) and ast.unparse(loop.iter.func) == "range"
-    return loop.target.id if isinstance(loop.target, ast.Name) and not is_count else ""
-
-
-def _of_outer_scope(node: ast.AST) -> list[str]:
-    return node.names if isinstance(node, (ast.Global, ast.Nonlocal)) else []
-
-
-def _does_nothing(statement: ast.stmt) -> bool:
-    is_constant = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    return is_constant or isinstance(statement, (ast.Pass, ast.Raise))
 
 
 def use_unused(site: Site) -> Iterator[TextEdit]:
     """Read a parameter or variable that nothing reads in the place of another name, or pass it."""
     for name in unread(site.function):
-        first = _bound_at(site, name)
+        stores = (n for n in site.own(ast.Name) if n.id == name and isinstance(n.ctx, ast.Store))
+        is_given = name in parameters(site.function.args)
+        first = 0 if is_given else min((node.lineno for node in stores), default=0)  # has its value
         yield from _in_place_of_names(site, name, first)
         yield from _in_place_of_default(site, name)
-        yield from _returned(site, name, first)
+        for node in site.own(ast.Return) if first else ():  # of a variable
+            value = node.value
+            if value is not None and node.lineno > first and not isinstance(value, ast.Name):
+                yield site.replace(value, name, f"`{name}` is returned, which nothing used")
         yield from _sliced(site, name)
         yield from _passed(site, name, first)
-
-
-def _bound_at(site: Site, name: str) -> int:
-    """The line from which on a name has its value."""
-    stores = (n for n in site.own(ast.Name) if n.id == name and isinstance(n.ctx, ast.Store))
-    is_given = name in parameters(site.function.args)
-    return 0 if is_given else min((node.lineno for node in stores), default=0)
 
 
 def _in_place_of_names(site: Site, name: str, first: int) -> Iterator[TextEdit]:
@@ -111,13 +106,6 @@ def _in_place_of_default(site: Site, name: str) -> Iterator[TextEdit]:
                 yield site.replace(node, name, words)
 
 
-def _returned(site: Site, name: str, first: int) -> Iterator[TextEdit]:
-    """A variable for what is returned in its stead."""
-    for node in site.own(ast.Return) if first else ():
-        if node.value is not None and node.lineno > first and not isinstance(node.value, ast.Name):
-            yield site.replace(node.value, name, f"`{name}` is returned, which nothing used")
-
-
 def _sliced(site: Site, name: str) -> Iterator[TextEdit]:
     """As many items of what is returned as a parameter says, or those from there on."""
     words = set(name.casefold().split("_"))
@@ -135,7 +123,12 @@ def _passed(site: Site, name: str, first: int) -> Iterator[TextEdit]:
     given = site.function.args
     stars = {getattr(given.vararg, "arg", ""): "*", getattr(given.kwarg, "arg", ""): "**"}
     star = stars.get(name, "")
-    calls = [n for n in site.own(ast.Call) if n.lineno > first and _takes_more(n)]
+    calls = [
+        call
+        for call in site.own(ast.Call)
+        if call.lineno > first and all(keyword.arg for keyword in call.keywords)
+        if not any(isinstance(argument, ast.GeneratorExp) for argument in call.args)
+    ]
     named = [] if star else [call for call in calls if name in parameters_of(site, call)]
     unnamed = [c for c in calls if c not in named and (star == "**" or not c.keywords)]
     texts = chain(
@@ -145,11 +138,6 @@ def _passed(site: Site, name: str, first: int) -> Iterator[TextEdit]:
     for call, text in texts:
         words = f"`{text}`, which nothing used, is passed to `{brief(site.of(call.func))}`"
         yield site.one_more(call, text, words)
-
-
-def _takes_more(call: ast.Call) -> bool:
-    is_generator = any(isinstance(argument, ast.GeneratorExp) for argument in call.args)
-    return not is_generator and all(keyword.arg for keyword in call.keywords)
 
 
 def keep_result(site: Site) -> Iterator[TextEdit]:
@@ -209,7 +197,12 @@ def named_functions(tree: ast.AST, file: ast.AST) -> list[ast.expr]:
                 used += [left, *others]
             case ast.BinOp(left=left, right=right):
                 used += [left, right]
-    named = (node for node in used if _named(node) in plain)
+    named = (
+        node
+        for node in used
+        if (isinstance(node, ast.Name) and node.id in plain)
+        or (isinstance(node, ast.Attribute) and f".{node.attr}" in plain)
+    )
     return list({id(node): node for node in (*alone, *named)}.values())
 
 
@@ -217,16 +210,6 @@ def _clauses(test: ast.expr) -> list[ast.expr]:
     if isinstance(test, ast.BoolOp):
         return [clause for value in test.values for clause in _clauses(value)]
     return [test]
-
-
-def _named(node: ast.expr) -> str:
-    """The name of a function that a bare name or a member of an object may be."""
-    match node:
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(attr=name):
-            return f".{name}"
-    return ""
 
 
 @lru_cache(maxsize=16)

@@ -40,26 +40,18 @@ def other_name(site: Site) -> Iterator[TextEdit]:
 
     For what is unpacked as arguments, first the parameter that takes such arguments.
     """
-    unpacked = _unpacked(site)
-    for node in site.own(ast.Name):
-        if isinstance(node.ctx, ast.Load):
-            for name in dict.fromkeys((*unpacked.get(id(node), ()), *_others(node, site))):
-                yield site.replace(node, name, f"`{node.id}` to `{name}`")
-
-
-def _unpacked(site: Site) -> dict[int, list[str]]:
-    """By the id of a name behind ``*`` or ``**`` in a call, the function's parameter of that kind.
-
-    None where it is that name already.
-    """
-    given, found = site.function.args, {}
+    given = site.function.args
+    unpacked: dict[int, list[str]] = {}
     for call in site.own(ast.Call):
         starred = [(a.value, given.vararg) for a in call.args if isinstance(a, ast.Starred)]
         named = [(k.value, given.kwarg) for k in call.keywords if k.arg is None]
         for value, parameter in (*starred, *named):
             if isinstance(value, ast.Name) and parameter and parameter.arg != value.id:
-                found[id(value)] = [parameter.arg]
-    return found
+                unpacked[id(value)] = [parameter.arg]
+    for node in site.own(ast.Name):
+        if isinstance(node.ctx, ast.Load):
+            for name in dict.fromkeys((*unpacked.get(id(node), ()), *_others(node, site))):
+                yield site.replace(node, name, f"`{node.id}` to `{name}`")
 
 
 def item_of_loop(site: Site) -> Iterator[TextEdit]:
@@ -121,18 +113,14 @@ def _others(node: ast.Name, site: Site) -> list[str]:
     both = chain.from_iterable(zip_longest(nearest(name, own), near[:N_NEAR]))
     found = [n for n in dict.fromkeys((*alike, *both)) if n is not None]
     is_wrong_type = site.hints.error in OF_TYPES and site.hints.line == node.lineno
-    may = [n for n in found if is_wrong_type or _may_stand_for(site, name, n)]
-    return may[:N_OTHERS]
+    types = frozenset() if is_wrong_type else site.types.get(name, frozenset())
+    seen = [(other, site.types.get(other, frozenset())) for other in found]
+    same = [n for n, kinds in seen if not types or not kinds or not types.isdisjoint(kinds)]
+    return same[:N_OTHERS]
 
 
 def _alike(name: str, known: Collection[str]) -> list[str]:
     return difflib.get_close_matches(name, sorted({*known} - {name}), n=3, cutoff=ALIKE)
-
-
-def _may_stand_for(site: Site, name: str, other: str) -> bool:
-    """Whether two variables were seen to have values of one type, if both were seen."""
-    own, others = (site.types.get(n, frozenset()) for n in (name, other))
-    return not own or not others or not own.isdisjoint(others)
 
 
 def other_attribute(site: Site) -> Iterator[TextEdit]:
@@ -144,23 +132,22 @@ def other_attribute(site: Site) -> Iterator[TextEdit]:
     called = {id(node.func) for node in site.own(ast.Call)}
     used_of_it = {id(node.value): node.attr for node in site.own(ast.Attribute)}
     for node in site.own(ast.Attribute):
-        if isinstance(node.ctx, ast.Load):
-            base = ast.unparse(node.value)
-            known = _of_self(site, node.attr) if base == "self" else used.get(base, [])
-            if base != "self" and id(node) in called:  # other methods do other things
-                known = _alike(node.attr, (*known, *public_names(at_hand(site, node.value))))
+        if not isinstance(node.ctx, ast.Load):
+            continue
+        base = ast.unparse(node.value)
+        near = nearest(node.attr, used.get(base, []))
+        if base == "self":  # its values for a value, methods for a method
+            methods = site.class_methods
+            own = (name for name in site.class_names if not name.startswith("__"))
+            known = [name for name in own if (name in methods) == (node.attr in methods)]
             near = nearest(node.attr, known)
-            if base == "self" and id(node) in called:  # as ``add_rows`` calls ``add_row``
-                own = set(known) - {node.attr, site.function.name}
-                near = [*dict.fromkeys((*near, *_alike(site.function.name, own)))]
-            yield from renamed(site, node, near, used_of_it.get(id(node), ""))
-
-
-def _of_self(site: Site, name: str) -> list[str]:
-    """The attributes of ``self`` that are values if ``name`` is one, else methods."""
-    methods = site.class_methods
-    known = (other for other in site.class_names if not other.startswith("__"))
-    return [other for other in known if (other in methods) == (name in methods)]
+            if id(node) in called:  # as ``add_rows`` calls ``add_row``
+                rest = set(known) - {node.attr, site.function.name}
+                near = [*dict.fromkeys((*near, *_alike(site.function.name, rest)))]
+        elif id(node) in called:  # other methods do other things
+            others = public_names(at_hand(site, node.value))
+            near = nearest(node.attr, _alike(node.attr, (*used.get(base, ()), *others)))
+        yield from renamed(site, node, near, used_of_it.get(id(node), ""))
 
 
 @lru_cache(maxsize=16)
@@ -216,13 +203,12 @@ def convert(site: Site) -> Iterator[TextEdit]:
         if kind_of(node) == "bool":  # of which any text, and any list of one, is true
             continue
         text = site.of(node)
-        whole = text if isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) else ""
         for name in conversions:
             if not text.startswith(f"{name}("):
                 words = f"`{name}()` around `{brief(text, 30)}`"
                 yield site.replace(node, f"{name}({text})", words)
         real = at_hand(site, node)
-        for method in METHODS if whole else ():
+        for method in METHODS if _is_plain(node) else ():
             is_there = attribute_of(real, method.removesuffix("()")) is not MISSING
             if is_there and not text.endswith(f".{method}"):
                 words = f"`.{method}` behind `{brief(text, 30)}`"
