@@ -107,7 +107,13 @@ class Candidate:
 def patch_of(candidate: Candidate) -> InspectionPatch:
     """The change as a patch: of the code of functions where that is all it changes."""
     changed = candidate.changed
-    target, *others = changed or [_place(candidate)]
+    if changed:
+        target, *others = changed
+    else:  # the file; of a hint, which changes nothing, the function that it is about
+        source = map_of(candidate.before, candidate.file, is_test=candidate.is_test)
+        is_hint = candidate.before == candidate.after
+        target = (source.owner(candidate.line) if is_hint else source.module).location
+        others = []
     return InspectionPatch(
         target=target,
         kind=KIND,
@@ -119,13 +125,6 @@ def patch_of(candidate: Candidate) -> InspectionPatch:
         companions=tuple(map(patch_of, candidate.companions)),
         fresh=not changed,
     )
-
-
-def _place(candidate: Candidate) -> Location:
-    """The file; of a hint, which changes nothing, the function that it is about."""
-    source = map_of(candidate.before, candidate.file, is_test=candidate.is_test)
-    is_hint = candidate.before == candidate.after
-    return (source.owner(candidate.line) if is_hint else source.module).location
 
 
 @lru_cache(maxsize=64)  # asked for the patch, and for what it may do
@@ -152,7 +151,14 @@ def changed_functions(
         if where is None:
             return ()
         found.add(where)
-    outer = [w for w in found if not any(_is_within(w, other) for other in found)]
+    outer = [
+        where
+        for where in found
+        if not any(
+            where != other and other.start_line <= where.start_line <= other.end_line
+            for other in found
+        )
+    ]
     return tuple(sorted(w for w in outer if _is_other_body(source.text, after, w)))
 
 
@@ -174,10 +180,6 @@ def _functions_around(source: SourceMap, span: LineSpan) -> list[Location]:
         ),
         key=lambda where: (where.start_line, -where.end_line),
     )
-
-
-def _is_within(where: Location, other: Location) -> bool:
-    return where != other and other.start_line <= where.start_line <= other.end_line
 
 
 def _is_other_body(before: str, after: str, where: Location) -> bool | None:

@@ -139,7 +139,10 @@ def mutated(
         runner: Runs tests once more, to note the values at points of the suspects.
         limit_s: Wall seconds for that.
     """
-    differ = [pair for said in _said(case, sources) for pair in differences(*said)]
+    differ: list[tuple[object, object]] = []
+    for failure, test in _first_failures(case, sources):
+        both = _both_sides(failure.message, case.sides.get(failure.node_id, ()))
+        differ += () if both is None else differences(*both, test)
     targets = case.targets()[:N_SUSPECTS]
     known = {target: sources.unit(target) for target in targets}
     found = {
@@ -178,14 +181,6 @@ def _sampled(
     failing = runner.samples(case.failing[:MAX_FAILURES], points, limit_s=limit_s / 2)
     passing = runner.samples(near, points, limit_s=limit_s / 2) if any(failing.values()) else {}
     return [*chain.from_iterable(failing.values())], [*chain.from_iterable(passing.values())]
-
-
-def _said(case: Case, sources: Sources) -> Iterator[tuple[str, str, str]]:
-    """Yield both sides of the comparisons that failed, as literals, and the text of the test."""
-    for failure, test in _first_failures(case, sources):
-        both = _both_sides(failure.message, case.sides.get(failure.node_id, ()))
-        if both is not None:
-            yield *both, test
 
 
 def _hints(case: Case, target: Location, differ: Sequence[tuple[object, object]]) -> Hints:

@@ -51,7 +51,12 @@ def pattern_of(before: str, after: str) -> tuple[str, str] | None:
     if found is None:
         return None
     holes: dict[str, str] = {}
-    was, now = (ast.unparse(_with_holes(node, holes)) for node in found)
+    copies = [ast.parse(ast.unparse(node)) for node in found]
+    for copied in copies:
+        called = {id(n.func) for n in nodes_of(copied, ast.Call)}  # what is called keeps its name
+        _Holes(holes, called).visit(copied)
+        ast.fix_missing_locations(copied)
+    was, now = map(ast.unparse, copies)
     sizes = [sum(1 for _ in ast.walk(node)) for node in found]
     is_new = set(_HOLE.findall(now)) - set(_HOLE.findall(was))
     if is_new or max(sizes) > MAX_NODES or was == now or _HOLE.fullmatch(was):
@@ -122,14 +127,6 @@ def _parts(old: ast.AST, new: ast.AST) -> list[tuple[ast.AST, ast.AST]] | None:
             elif ast.dump(x) != ast.dump(y):
                 pairs.append((x, y))
     return pairs
-
-
-def _with_holes(node: ast.AST, holes: dict[str, str]) -> ast.AST:
-    """A copy with holes for names and values; what is called keeps its name."""
-    copied = ast.parse(ast.unparse(node))
-    called = {id(n.func) for n in nodes_of(copied, ast.Call)}
-    made: ast.AST = _Holes(holes, called).visit(copied)
-    return ast.fix_missing_locations(made)
 
 
 class _Holes(ast.NodeTransformer):

@@ -19,7 +19,7 @@ from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.recording import MatchCall
-from pytest_bayesloc.domain.source import FORMATTED, SourceMap, Unit, tree_of
+from pytest_bayesloc.domain.source import FORMATTED, SourceMap, tree_of
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.fixes.candidate import EDIT, PATTERN, Candidate
 from pytest_bayesloc.fixes.matching import JudgedEdit, PatternCase, judged, subjects_of
@@ -121,7 +121,8 @@ class PatternSearch:
             if calls.keys() - by_passing.get((text, flags), {}).keys()
         ]
         chosen = [case for case in cases if (case.text, case.flags) in own]
-        chosen.sort(key=lambda case: -_belief(case.text, literals) * _relevance(case))
+        beliefs = {c.text: max(one.belief for one in _holding(c.text, literals)) for c in chosen}
+        chosen.sort(key=lambda case: -beliefs[case.text] * _relevance(case))
         chosen = chosen[:N_PATTERNS]
         edits = judged(chosen, self._expected(), min(JUDGE_S, self._left_s() / 2)) if chosen else []
         tries = [
@@ -237,7 +238,18 @@ def _is_pattern(value: object, texts: Sequence[str]) -> bool:
 def _literal(source: SourceMap, node: ast.Constant, case: Case) -> PatternLiteral:
     unit = source.owner(node.lineno)
     beliefs = case.belief.probabilities
-    users = [unit.location, *(other.location for other in _users(source, node, unit))]
+    names = {
+        target.id
+        for statement in getattr(unit.node, "body", ())
+        if statement.lineno <= node.lineno <= (statement.end_lineno or 0)
+        for target in targets(statement)
+    }
+    readers = (  # functions that read the variable in whose value it stands
+        other.location
+        for other in source.units
+        if other.is_function and names & (names_in(other.node) | attributes_in(other.node))
+    )
+    users = [unit.location, *readers]
     is_inside = unit.is_function and node.lineno >= unit.body_line
     return PatternLiteral(
         source=source,
@@ -247,28 +259,9 @@ def _literal(source: SourceMap, node: ast.Constant, case: Case) -> PatternLitera
     )
 
 
-def _users(source: SourceMap, node: ast.Constant, unit: Unit) -> list[Unit]:
-    """Return the functions of the file that read the variable in whose value a string stands."""
-    names = {
-        target.id
-        for statement in getattr(unit.node, "body", ())
-        if statement.lineno <= node.lineno <= (statement.end_lineno or 0)
-        for target in targets(statement)
-    }
-    return [
-        other
-        for other in source.units
-        if other.is_function and names & (names_in(other.node) | attributes_in(other.node))
-    ]
-
-
 def _holding(text: str, literals: Sequence[PatternLiteral]) -> list[PatternLiteral]:
     whole = [literal for literal in literals if literal.value == text]
     return whole or [literal for literal in literals if text.count(literal.value) == 1]
-
-
-def _belief(text: str, literals: Sequence[PatternLiteral]) -> float:
-    return max(literal.belief for literal in _holding(text, literals))
 
 
 def _relevance(case: PatternCase) -> float:
@@ -302,6 +295,12 @@ def _candidate(literal: PatternLiteral, edit: JudgedEdit, value: str) -> Candida
     if written is None:
         return None
     replaced, kind = text.replace(node, written), edit.kind.replace("-", " ")
+    # Where the patterns differ is shown with a few characters around it.
+    head, tail = common_ends(literal.value, value)
+    old, new = (
+        brief(repr(pattern[max(0, head - 5) : len(pattern) - tail + 5]))
+        for pattern in (literal.value, value)
+    )
     return Candidate(
         tools=(f"{PATTERN}{edit.kind}",),
         weight=min(1.0, edit.weight),
@@ -309,18 +308,10 @@ def _candidate(literal: PatternLiteral, edit: JudgedEdit, value: str) -> Candida
         file=source.file,
         before=source.text,
         after=text.edited(replaced),
-        message=f"line {node.lineno}: {kind} of the pattern, {_words(literal.value, value)}",
+        message=f"line {node.lineno}: {kind} of the pattern, {old} to {new}",
         line=node.lineno,
         target=literal.target,
     )
-
-
-def _words(before: str, after: str) -> str:
-    """Show where two patterns differ, with a few characters around it."""
-    head, tail = common_ends(before, after)
-    start = max(0, head - 5)
-    old, new = before[start : len(before) - tail + 5], after[start : len(after) - tail + 5]
-    return f"{brief(repr(old))} to {brief(repr(new))}"
 
 
 # -- a string as it is written
@@ -345,16 +336,17 @@ def rewritten(segment: str, value: str, other: str) -> str | None:
     for tag, start, end, first, last in reversed(matcher.get_opcodes()):
         if tag != "equal":
             inside = places[start:end]
-            at = inside[0].start if inside else _between(places, start)
-            is_raw = (inside or places[max(start - 1, 0) :] or places)[0].is_raw
-            new = other[first:last] if is_raw else _escaped(other[first:last])
+            # What is only added stands right behind the character before it.
+            behind = places[start - 1].end if start else places[0].start
+            at = inside[0].start if inside else behind
+            new = other[first:last]
+            if not (inside or places[max(start - 1, 0) :] or places)[0].is_raw:
+                escaped = new.replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"')
+                new = "".join(c if c.isprintable() else repr(c)[1:-1] for c in escaped)
             made = f"{made[:at]}{new}{made[inside[-1].end if inside else at :]}"
     tree = tree_of(f"({made})")
-    return made if tree is not None and ast.dump(tree) == ast.dump(_tree_of(other)) else None
-
-
-def _tree_of(value: str) -> ast.Module:
-    return ast.Module([ast.Expr(ast.Constant(value))], [])
+    wanted = ast.Module([ast.Expr(ast.Constant(other))], [])
+    return made if tree is not None and ast.dump(tree) == ast.dump(wanted) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,11 +356,6 @@ class _Written:
     start: int
     end: int
     is_raw: bool
-
-
-def _between(places: Sequence[_Written], at: int) -> int:
-    """Return the place for a character that comes before number ``at``."""
-    return places[at - 1].end if at else places[0].start
 
 
 _BODY = re.compile(r"(?P<prefix>[a-zA-Z]*)(?P<quote>'''|\"\"\"|'|\")")
@@ -405,18 +392,11 @@ def _characters(token: str, at: int) -> Iterator[_Written]:
         yield from (_Written(at + i, at + i + 1, True) for i in range(first, last))
         return
     for written in _WRITTEN.finditer(token, first, last):
-        n = 0 if written[0] == "\\\n" else 2 if _is_no_escape(written[0]) else 1
+        text = written[0]
+        # A backslash stands for itself where what follows makes no escape of it.
+        is_two = text[:1] == "\\" and text[1:2] not in "\\'\"abfnrtv01234567xuUN\n"
+        n = 0 if text == "\\\n" else 2 if is_two else 1
         for i in range(n):
             start = written.start() + i * (n == 2)
             end = start + 1 if n == 2 else written.end()
             yield _Written(at + start, at + end, False)
-
-
-def _is_no_escape(written: str) -> bool:
-    """Say whether a backslash stands for itself, since what follows makes no escape of it."""
-    return written[:1] == "\\" and written[1:2] not in "\\'\"abfnrtv01234567xuUN\n"
-
-
-def _escaped(text: str) -> str:
-    made = text.replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"')
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in made)

@@ -144,15 +144,14 @@ def weight(candidate: Candidate) -> float:
 
 def is_told(candidate: Candidate) -> bool:
     """Say whether the code itself tells of a change: it uses what was there and nothing used."""
-    parts = (part for part in candidate.parts_by_file() if part.file.endswith(".py"))
-    return any(_has_unused(part) and uses_unused(*part.parts(), part.before) for part in parts)
-
-
-def _has_unused(candidate: Candidate) -> bool:
-    """Say whether the function that is changed has anything unused, as far as that is known."""
-    source = map_of(candidate.before, candidate.file, is_test=candidate.is_test)
-    unit = None if candidate.target is None else source.unit(candidate.target)
-    return unit is None or bool(unused(unit.node, source.module.node))
+    for part in (one for one in candidate.parts_by_file() if one.file.endswith(".py")):
+        source = map_of(part.before, part.file, is_test=part.is_test)
+        unit = None if part.target is None else source.unit(part.target)
+        # Most functions that are changed have nothing unused, where that is known.
+        has_unused = unit is None or unused(unit.node, source.module.node)
+        if has_unused and uses_unused(*part.parts(), part.before):
+            return True
+    return False
 
 
 def by_chance(edits: Iterable[Candidate], belief: float) -> list[Candidate]:

@@ -160,13 +160,9 @@ def constant_edits(
     used = [(i, part) for i, (_, parts) in enumerate(places) for part in parts]
     keys = {id(value): key for _, part in used for key, value in _entries(part)}
     # Docstrings, and text around what is filled in: a test says as little of either.
-    idle = {
-        id(text)
-        for _, part in used
-        for n in ast.walk(part)
-        if isinstance(n, (ast.Expr, *FORMATTED))
-        for text in ([n.value] if isinstance(n, ast.Expr) else n.values)
-    }
+    kinds = (ast.Expr, *FORMATTED)
+    apart = (n for _, part in used for n in ast.walk(part) if isinstance(n, kinds))
+    idle = {id(e) for n in apart for e in ([n.value] if isinstance(n, ast.Expr) else n.values)}
     constants = ((i, n) for i, p in used for n in nodes_of(p, ast.Constant))
     found = {id(n): (i, n) for i, n in constants if id(n) not in idle}
     written = test.replace('"', "'")
@@ -196,8 +192,8 @@ def used_by(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
     read = {dotted(n) for n in own_nodes(function) if isinstance(n, ast.Attribute)}
     of_classes: list[ast.AST] = []
     for owner in nodes_of(tree, ast.ClassDef):
-        names = {owner.name, *(("self", "cls") if function in owner.body else ())}
-        attributes = {name.partition(".")[2] for name in read if name.partition(".")[0] in names}
+        roots = {owner.name, *(("self", "cls") if function in owner.body else ())}
+        attributes = {name.partition(".")[2] for name in read if name.partition(".")[0] in roots}
         of_classes += values_of(owner, attributes)
     return [*of_classes, *of_module, *own]
 
@@ -341,10 +337,9 @@ def _exchanged(value: str, shown: str, wanted: str) -> Iterator[str]:
         head, tail = start - before, same - behind
         if head >= 0 <= tail:
             old, new = shown[head : len(shown) - tail], wanted[head : len(wanted) - tail]
+            parts = _FIELD.split(value) if old and value.count(old) == 1 else ()
             # The text around it has to be shown, too, up to what is filled in.
-            if (old and value.count(old) == 1) and any(
-                old in text and text in shown for text in _FIELD.split(value)
-            ):
+            if any(old in part and part in shown for part in parts):
                 yield value.replace(old, new)
 
 

@@ -242,17 +242,17 @@ def _ending(site: Site, parts: Callable[[ast.AST], list[str]]) -> Iterator[str]:
 @lru_cache(maxsize=N_FUNCTIONS)
 def _small_statements(function: ast.AST) -> list[str]:
     """The statements of a function that another one may borrow."""
-    nodes = (n for n in ast.walk(function) if isinstance(n, ast.stmt) and _is_small(n))
-    return [text for text in map(ast.unparse, nodes) if len(text) < 160]
-
-
-def _is_small(node: ast.stmt) -> bool:
-    if isinstance(node, ast.If):
-        leaves = isinstance(node.body[-1], _ENDS)
-        return not node.orelse and len(node.body) <= 2 and (leaves or len(node.body) == 1)
-    if isinstance(node, ast.Assign):
-        return all(isinstance(target, (ast.Name, ast.Attribute)) for target in node.targets)
-    return isinstance(node, ast.AugAssign)
+    found = []
+    for node in ast.walk(function):
+        is_small = isinstance(node, ast.AugAssign)
+        if isinstance(node, ast.If):
+            leaves = isinstance(node.body[-1], _ENDS)
+            is_small = not node.orelse and len(node.body) <= 2 and (leaves or len(node.body) == 1)
+        elif isinstance(node, ast.Assign):
+            is_small = all(isinstance(part, (ast.Name, ast.Attribute)) for part in node.targets)
+        if is_small:
+            found.append(ast.unparse(node))
+    return [text for text in found if len(text) < 160]
 
 
 @lru_cache(maxsize=10 * N_FUNCTIONS)

@@ -27,10 +27,9 @@ def catch_error(site: Site) -> Iterator[TextEdit]:
             continue
         for handler in node.handlers:
             kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-            if handler.type is not None and all(
-                isinstance(kind, (ast.Name, ast.Attribute)) for kind in kinds
-            ):
-                names = [site.of(kind) for kind in kinds if kind is not None]
+            named = [kind for kind in kinds if isinstance(kind, (ast.Name, ast.Attribute))]
+            if handler.type is not None and len(named) == len(kinds):
+                names = [site.of(kind) for kind in named]
                 text = f"({', '.join((*names, hints.error))})"
                 yield site.replace(handler.type, text, f"`{hints.error}` is caught, too")
 
@@ -71,7 +70,14 @@ def exchange_characters(site: Site) -> Iterator[TextEdit]:
 def _changed(site: Site, changes: Callable[[object, object], Iterator[str]]) -> Iterator[TextEdit]:
     """Change values by the expressions of ``_`` that give what was expected."""
     every = dict.fromkeys(text for side in site.hints.sides for text in changes(*side))
-    for node, change in product(_values(site), list(every)[:N_CHANGES]):
+    # What may make what the test sees: what is returned comes first.
+    values = [node.value for node in site.own(ast.Return)]
+    values += [node.value for node in site.own(ast.Assign)]
+    for call in site.own(ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.func.attr in {"append", "add"}:
+            values += call.args[:1]
+    made_here = [v for v in values if v and not isinstance(v, (ast.Constant, ast.Lambda))]
+    for node, change in product(made_here, list(every)[:N_CHANGES]):
         weight = ELSEWHERE
         match node:
             case ast.Call(func=ast.Name(id="sorted"), keywords=given) if change == REVERSED:
@@ -86,20 +92,6 @@ def _changed(site: Site, changes: Callable[[object, object], Iterator[str]]) -> 
         made = change.replace("_", text if is_whole or "(_" in change else f"({text})", 1)
         edit = site.replace(node, made, f"`{change.replace('_', brief(text, 30), 1)}`")
         yield replace(edit, weight=weight)
-
-
-def _values(site: Site) -> Iterator[ast.expr]:
-    """Expressions that may make what the test sees: those that are returned come first."""
-    for kind in (ast.Return, ast.Assign):
-        values = (node.value for node in site.nodes if isinstance(node, kind))
-        yield from (value for value in values if value is not None and _is_made(value))
-    for call in site.own(ast.Call):
-        if isinstance(call.func, ast.Attribute) and call.func.attr in {"append", "add"}:
-            yield from (argument for argument in call.args[:1] if _is_made(argument))
-
-
-def _is_made(value: ast.expr) -> bool:
-    return not isinstance(value, (ast.Constant, ast.Lambda))
 
 
 def _changes(got: object, wanted: object) -> Iterator[str]:

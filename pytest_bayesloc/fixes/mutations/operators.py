@@ -121,7 +121,7 @@ def change_comparison(site: Site) -> Iterator[TextEdit]:
 def compare_with_none(site: Site) -> Iterator[TextEdit]:
     """Ask whether a value is None, where it was asked whether it is true."""
     tests = list(_conditions(site))
-    clauses = [clause for test in tests for clause in _clauses(test)]
+    clauses = [clause for test in tests for clause in clauses_of(test)]
     for clause in clauses:
         match clause:
             case ast.UnaryOp(op=ast.Not(), operand=value):
@@ -140,10 +140,10 @@ def compare_with_none(site: Site) -> Iterator[TextEdit]:
                     yield site.replace(node, made, f"`{second}` only for None")
 
 
-def _clauses(test: ast.expr) -> list[ast.expr]:
+def clauses_of(test: ast.expr) -> list[ast.expr]:
     """A condition, or all that it joins."""
     if isinstance(test, ast.BoolOp):
-        return [clause for value in test.values for clause in _clauses(value)]
+        return [clause for value in test.values for clause in clauses_of(value)]
     return [test]
 
 

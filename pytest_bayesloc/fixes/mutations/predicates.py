@@ -303,14 +303,13 @@ def _about(
 ) -> Iterator[tuple[int, Predicate]]:
     """Yield predicates of one value, each with its rank: the lower, the more natural."""
     bad, good = ([s.values[name] for s in own] for own in (failing, passing))
-    is_number = all(value.number is not None for value in (*bad, *good))  # and not missing
+    is_number = all(value.number is not None for value in (*bad, *good))
+    zero = Predicate(f"{name} == 0", f"{name} != 0") if is_number else None
     plain: tuple[tuple[Callable[[Value], bool], Predicate], ...] = (
         (lambda v: v.text == "None", Predicate(f"{name} is None", f"{name} is not None")),
         (
-            _is_false,
-            Predicate(f"{name} == 0", f"{name} != 0")
-            if is_number
-            else Predicate(f"not {name}", name),
+            lambda v: v.length == 0 or v.number == 0 or v.text in {"None", "False"},
+            zero or Predicate(f"not {name}", name),
         ),
     )
     for rank, (holds_for, asked) in enumerate(plain):
@@ -322,10 +321,6 @@ def _about(
     yield from _numbers(name, bad, good)
     yield from _multiples(site, name, bad, good)
     yield from _texts(site, name, bad, good)
-
-
-def _is_false(value: Value) -> bool:
-    return value.length == 0 or value.number == 0 or value.text in {"None", "False"}
 
 
 def _of_classes(

@@ -104,7 +104,12 @@ class _Reader:
         text = self._text
         first = text[self.at]
         if first == "\\":
-            return self._escape(), ()
+            match = _ESCAPE.match(text, self.at)
+            if match is None:
+                raise ValueError("a pattern ends in a backslash")
+            self.at, letter = match.end(), match[0][1]
+            kind = "other" if letter in "123456789" else "literal"
+            return ("set" if letter in _SETS else "anchor" if letter in _ANCHORS else kind), ()
         if first == "[":
             self.at += 2 if text[self.at + 1 : self.at + 2] == "^" else 1
             start = self.at  # a bracket there is a member
@@ -116,17 +121,6 @@ class _Reader:
             return self._group()
         self.at += 1
         return {".": "any", "^": "anchor", "$": "anchor"}.get(first, "literal"), ()
-
-    def _escape(self) -> str:
-        match = _ESCAPE.match(self._text, self.at)
-        if match is None:
-            raise ValueError("a pattern ends in a backslash")
-        self.at, letter = match.end(), match[0][1]
-        if letter in _SETS:
-            return "set"
-        if letter in _ANCHORS:
-            return "anchor"
-        return "other" if letter in "123456789" else "literal"
 
     def _group(self) -> tuple[str, tuple[Branch, ...]]:
         match = _OPENING.match(self._text, self.at)

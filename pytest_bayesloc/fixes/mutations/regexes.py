@@ -287,8 +287,13 @@ class _Maker:
 
     def _characters(self, part: Part) -> Iterator[RegexEdit]:
         text = self._pattern[part.start : part.end]
-        if part.kind == "any":
-            others = [*self._for_any(self._pattern[part.stop : part.stop + 1])]
+        if part.kind == "any":  # a dot was meant, or whatever is not what follows it
+            others = [(0.6, r"\.", "escape"), (0.3, r"[\s\S]", "class"), (0.3, r"\S", "class")]
+            following = self._pattern[part.stop : part.stop + 1]
+            if following and following not in _SPECIAL | {" "}:
+                others.append((0.5, f"[^{_in_class(following)}]", "class"))
+            signs = (c for c in self._guides.characters if not c.isalnum())
+            others += [(0.3, f"[^{_in_class(sign)}]", "class") for sign in signs]
         else:
             others = [*_MEANT.get(text, ())]
             if text in {"d", "w", "s", "b", "S", "W", "D"}:
@@ -300,17 +305,6 @@ class _Maker:
                 others.append((0.1, f"[{text.lower()}{text.upper()}]", "class"))
         for weight, other, kind in others:
             yield self._edit(weight, part.start, part.end, other, kind)
-
-    def _for_any(self, following: str) -> Iterator[tuple[float, str, str]]:
-        """Yield what was meant by a dot: a dot, or whatever is not what follows it."""
-        yield 0.6, r"\.", "escape"
-        yield 0.3, r"[\s\S]", "class"
-        yield 0.3, r"\S", "class"
-        if following and following not in _SPECIAL | {" "}:
-            yield 0.5, f"[^{_in_class(following)}]", "class"
-        for character in self._guides.characters:
-            if not character.isalnum():
-                yield 0.3, f"[^{_in_class(character)}]", "class"
 
     # -- anchors and lookarounds
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.expressions import LEAST_ENTRIES, TABLES, entries_of
@@ -67,7 +68,7 @@ def wrap_result(site: Site) -> Iterator[TextEdit]:
         fitting = [text for text in others if names_in(ast.parse(text)) <= usable]
         for value in (v for v in values if not isinstance(v, (ast.Constant, ast.Tuple))):
             said = site.of(value)
-            for text in [text for text in fitting if f"{text}(" not in said][:N_WRAPPERS]:
+            for text in islice((t for t in fitting if f"{t}(" not in said), N_WRAPPERS):
                 words = f"`{brief(text)}()`, as elsewhere"
                 yield replace(site.replace(value, f"{text}({said})", words), weight=weight)
 

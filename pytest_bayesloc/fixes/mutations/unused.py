@@ -14,6 +14,7 @@ from itertools import chain
 
 from pytest_bayesloc.domain.source import FunctionNode, tree_of
 from pytest_bayesloc.fixes.mutations.calls import parameters_of
+from pytest_bayesloc.fixes.mutations.operators import clauses_of
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.nodes import defaults, functions_in, nodes_of, parameters, targets
 from pytest_bayesloc.syntax.text import TextEdit, brief
@@ -68,12 +69,13 @@ def unread(function: FunctionNode) -> list[str]:
 def use_unused(site: Site) -> Iterator[TextEdit]:
     """Read a parameter or variable that nothing reads in the place of another name, or pass it."""
     for name in unread(site.function):
+        # The line from which on it has its value.
         stores = (n for n in site.own(ast.Name) if n.id == name and isinstance(n.ctx, ast.Store))
         is_given = name in parameters(site.function.args)
-        first = 0 if is_given else min((node.lineno for node in stores), default=0)  # has its value
+        first = 0 if is_given else min((node.lineno for node in stores), default=0)
         yield from _in_place_of_names(site, name, first)
         yield from _in_place_of_default(site, name)
-        for node in site.own(ast.Return) if first else ():  # of a variable
+        for node in site.own(ast.Return) if first else ():  # a variable instead
             value = node.value
             if value is not None and node.lineno > first and not isinstance(value, ast.Name):
                 yield site.replace(value, name, f"`{name}` is returned, which nothing used")
@@ -188,11 +190,11 @@ def named_functions(tree: ast.AST, file: ast.AST) -> list[ast.expr]:
             case ast.Expr(value=ast.Attribute() as value):
                 alone.append(value)
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
-                used += _clauses(test)
+                used += clauses_of(test)
             case ast.UnaryOp(op=ast.Not(), operand=test):
-                used += _clauses(test)
+                used += clauses_of(test)
             case ast.comprehension(ifs=tests):
-                used += [clause for test in tests for clause in _clauses(test)]
+                used += [clause for test in tests for clause in clauses_of(test)]
             case ast.Compare(left=left, comparators=others):
                 used += [left, *others]
             case ast.BinOp(left=left, right=right):
@@ -204,12 +206,6 @@ def named_functions(tree: ast.AST, file: ast.AST) -> list[ast.expr]:
         or (isinstance(node, ast.Attribute) and f".{node.attr}" in plain)
     )
     return list({id(node): node for node in (*alone, *named)}.values())
-
-
-def _clauses(test: ast.expr) -> list[ast.expr]:
-    if isinstance(test, ast.BoolOp):
-        return [clause for value in test.values for clause in _clauses(value)]
-    return [test]
 
 
 @lru_cache(maxsize=16)
