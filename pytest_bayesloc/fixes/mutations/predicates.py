@@ -278,7 +278,7 @@ def _predicates(
     used = names_in(site.function)
 
     def order(name: str) -> tuple[int, int, str]:
-        """How far from the point a name is: first those that it speaks of, then parameters."""
+        """Return how far from the point a name is: first what it speaks of, then parameters."""
         root = name.partition(".")[0]
         place = 0 if name in spoken else 1 if root in spoken else 2 if root in given else 3
         return place + (root not in used), name.count("."), name

@@ -58,7 +58,7 @@ def unread(function: FunctionNode) -> list[str]:
         loop.target.id
         for loop in nodes_of(function, ast.For)
         if isinstance(loop.target, ast.Name)
-        # The variable of a loop that only counts is seldom read.
+        # None of a loop that only counts.
         if not isinstance(loop.iter, ast.Call) or ast.unparse(loop.iter.func) != "range"
     ]
     own = dict.fromkeys((*parameters(function.args), *assigned, *loops))
@@ -75,7 +75,7 @@ def use_unused(site: Site) -> Iterator[TextEdit]:
         first = 0 if is_given else min((node.lineno for node in stores), default=0)
         yield from _in_place_of_names(site, name, first)
         yield from _in_place_of_default(site, name)
-        for node in site.own(ast.Return) if first else ():  # a variable instead
+        for node in site.own(ast.Return) if first else ():  # for a variable alone
             value = node.value
             if value is not None and node.lineno > first and not isinstance(value, ast.Name):
                 yield site.replace(value, name, f"`{name}` is returned, which nothing used")
