@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Example:
     """One task for a tool, and the answer that is expected.
 
@@ -33,6 +33,7 @@ class Example:
     error: str
     before: str
     after: str | None = None
+    _: KW_ONLY
     says: str = ""
     line: int = 0
     files: Mapping[str, str] = field(default_factory=dict)
@@ -61,3 +62,10 @@ class Example:
             return 0
         lines = zip_longest(self.before.splitlines(), self.after.splitlines())
         return next((n for n, (old, new) in enumerate(lines, 1) if old != new), 0)
+
+
+def in_f(given: str, error: str, before: str, after: str | None = None, **more: object) -> Example:
+    """A task in the body of ``def f(given):``, which is given before and after."""
+    head = f"def f({given}):\n    "
+    made = None if after is None else f"{head}{after}\n"
+    return Example(error, f"{head}{before}\n", made, **more)  # type: ignore[arg-type]

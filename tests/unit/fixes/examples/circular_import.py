@@ -100,70 +100,51 @@ EXAMPLES = (
             "as a third-party module you intended to import)",  # as Python 3.13 says it
         )
     ),
-    Example(
-        error=f"ImportError: {_HALF.format('add', 'main')}{_WHY}",
-        before="from main import add\n\n\ndef add(a, b):\n    return a + b\n",
-        after="def add(a, b):\n    return a + b\n",
-        says="imports the module from itself",
-        filename="main.py",
-    ),
-    Example(  # nothing else defines the name
-        error=f"ImportError: {_HALF.format('add', 'main')}{_WHY}",
-        before="from main import add\n\n\ndef total(xs):\n    return add(*xs)\n",
-        line=1,
-        filename="main.py",
-    ),
-    Example(  # a base can't wait
-        error=f"ImportError: {_HALF.format('Cart', 'shop.cart')}{_WHY}",
-        before=_NEEDED,
-        line=1,
-        filename="shop/wish.py",
-    ),
-    Example(  # the middle one of three modules, while the first and the last are half loaded
-        error=f"ImportError: {_HALF.format('Order', 'shop.order')}{_WHY}",
-        before="from . import tax\n\n\ndef price(line):\n    return tax.of(line)\n",
-        after="def price(line):\n    from . import tax\n    return tax.of(line)\n",
-        says="closes the circle shop.price -> shop.tax -> shop.order -> shop.price",
-        filename="shop/price.py",
-        files={
-            "shop/__init__.py": "",
-            "shop/price.py": "from . import tax\n",
-            "shop/order.py": "from shop.price import price\n\n\nclass Order:\n    pass\n",
-            "shop/tax.py": "from shop.order import Order\n\n\nclass Tax(Order):\n    pass\n",
-        },
-    ),
-    Example(  # an import that was running, and leads to no module that is half loaded
-        error=f"ImportError: {_HALF.format('Order', 'shop.order')}{_WHY}",
-        before="import shop.all\n\n\ndef main():\n    return shop.all.run()\n",
-        line=1,
-        filename="main.py",
-        files={
-            "main.py": "import shop.all\n",
-            "shop/__init__.py": "",
-            "shop/all.py": "from shop.order import Order\n",
-            "shop/order.py": "from shop.all import Order\n",
-        },
-    ),
-    Example(  # another file imports the name from here
-        error=f"ImportError: {_HALF.format('Cart', 'shop.cart')}{_WHY}",
-        before="from shop.cart import Cart\n\n\ndef f():\n    return Cart()\n",
-        line=1,
-        filename="shop/__init__.py",
-        files={"app.py": "from shop import Cart\n"},
-    ),
-    Example(  # used while the module is run: the circle is to be cut elsewhere
-        error="AttributeError: partially initialized module 'a' has no attribute 'X' "
-        "(most likely due to a circular import)",
-        before="import a\n\nY = a.X + 1\n",
-        line=3,
-        filename="b.py",
-    ),
-    Example(
-        error="AttributeError: partially initialized module 'app' has no attribute 'f' (most "
-        "likely due to a circular import)",
-        before="import app\n\nA = app.f(1)\n\n\ndef f(x):\n    return x and app.f(x - 1)\n\n\n"
-        "def g():\n    return A\n",
-        after="def f(x):\n    return x and f(x - 1)\n\n\nA = f(1)\n\n\ndef g():\n    return A\n",
-        line=3,
-    ),
-)
+    Example(f"ImportError: {_HALF.format('add', 'main')}{_WHY}",
+            "from main import add\n\n\ndef add(a, b):\n    return a + b\n",
+            "def add(a, b):\n    return a + b\n", says="imports the module from itself",
+            filename="main.py"),
+    # nothing else defines the name
+    Example(f"ImportError: {_HALF.format('add', 'main')}{_WHY}",
+            "from main import add\n\n\ndef total(xs):\n    return add(*xs)\n", line=1,
+            filename="main.py"),
+    # a base can't wait
+    Example(f"ImportError: {_HALF.format('Cart', 'shop.cart')}{_WHY}",
+            _NEEDED, line=1, filename="shop/wish.py"),
+    # the middle one of three modules, while the first and the last are half loaded
+    Example(f"ImportError: {_HALF.format('Order', 'shop.order')}{_WHY}",
+            "from . import tax\n\n\ndef price(line):\n    return tax.of(line)\n",
+            "def price(line):\n    from . import tax\n    return tax.of(line)\n",
+            says="closes the circle shop.price -> shop.tax -> shop.order -> shop.price",
+            filename="shop/price.py",
+            files={
+                "shop/__init__.py": "",
+                "shop/price.py": "from . import tax\n",
+                "shop/order.py": "from shop.price import price\n\n\nclass Order:\n    pass\n",
+                "shop/tax.py": "from shop.order import Order\n\n\nclass Tax(Order):\n    pass\n",
+            }),
+    # an import that was running, and leads to no module that is half loaded
+    Example(f"ImportError: {_HALF.format('Order', 'shop.order')}{_WHY}",
+            "import shop.all\n\n\ndef main():\n    return shop.all.run()\n", line=1,
+            filename="main.py",
+            files={
+                "main.py": "import shop.all\n",
+                "shop/__init__.py": "",
+                "shop/all.py": "from shop.order import Order\n",
+                "shop/order.py": "from shop.all import Order\n",
+            }),
+    # another file imports the name from here
+    Example(f"ImportError: {_HALF.format('Cart', 'shop.cart')}{_WHY}",
+            "from shop.cart import Cart\n\n\ndef f():\n    return Cart()\n", line=1,
+            filename="shop/__init__.py", files={"app.py": "from shop import Cart\n"}),
+    # used while the module is run: the circle is to be cut elsewhere
+    Example("AttributeError: partially initialized module 'a' has no attribute 'X' (most "
+            "likely due to a circular import)",
+            "import a\n\nY = a.X + 1\n", line=3, filename="b.py"),
+    Example("AttributeError: partially initialized module 'app' has no attribute 'f' (most "
+            "likely due to a circular import)",
+            "import app\n\nA = app.f(1)\n\n\ndef f(x):\n    return x and app.f(x - 1)\n\n\n"
+            "def g():\n    return A\n",
+            "def f(x):\n    return x and f(x - 1)\n\n\nA = f(1)\n\n\ndef g():\n    return A\n",
+            line=3),
+)  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.fixes.examples import Example
+from tests.unit.fixes.examples import Example, in_f
 
 _CART = '''\
 class Cart:
@@ -26,12 +26,9 @@ class Cart:
         await self.store()
 '''
 EXAMPLES = (
-    Example(
-        error="IndentationError: unexpected indent",
-        before="def f(x):\n    for y in x:\n        y()\nx.pop()\n\n    return x\n",
-        after="def f(x):\n    for y in x:\n        y()\n        x.pop()\n\n    return x\n",
-        line=6,
-    ),
+    Example("IndentationError: unexpected indent",
+            "def f(x):\n    for y in x:\n        y()\nx.pop()\n\n    return x\n",
+            "def f(x):\n    for y in x:\n        y()\n        x.pop()\n\n    return x\n", line=6),
     Example(
         error="IndentationError: unexpected indent (app.py, line 8)",
         before=_CART.replace("        amount = 0", "          amount = 0").replace(
@@ -51,13 +48,9 @@ EXAMPLES = (
         .replace("    self.seen", "self.seen"),
         after=_CART,
     ),
-    Example(
-        error="IndentationError: expected an indented block after 'if' statement on line 2",
-        before="def f(x):\n    if x:\n        # nothing to do\n"
-        "    else:\n        x += 1\n    return x\n",
-        after="def f(x):\n    if x:\n        # nothing to do\n        pass\n"
-        "    else:\n        x += 1\n    return x\n",
-    ),
+    in_f("x", "IndentationError: expected an indented block after 'if' statement on line 2",
+         "if x:\n        # nothing to do\n    else:\n        x += 1\n    return x",
+         "if x:\n        # nothing to do\n        pass\n    else:\n        x += 1\n    return x"),
     Example(
         error="TabError: inconsistent use of tabs and spaces in indentation (app.py, line 5)",
         before=_CART.replace("            amount +=", "\t    amount +="),
@@ -68,30 +61,16 @@ EXAMPLES = (
         before=_CART.replace("in lines:", "in lines  # each"),
         after=_CART.replace("in lines:", "in lines:  # each"),
     ),
-    Example(
-        error="SyntaxError: '(' was never closed",
-        before="def f(x, y):\n    print(max(x, y)  # )\n    return x\n",
-        after="def f(x, y):\n    print(max(x, y))  # )\n    return x\n",
-    ),
-    Example(
-        error="SyntaxError: unmatched ')'",
-        before="def f(x):\n    return [a for a in x]  # (\ny = h(1))\n",
-        after="def f(x):\n    return [a for a in x]  # (\ny = h(1)\n",
-        line=2,
-    ),
-    Example(  # which of the two is left over, nobody knows
-        error="SyntaxError: unmatched ')'",
-        before="def f(a, b):\n    return g(a), b)\n",
-        line=2,
-    ),
-    Example(  # text that is parsed elsewhere: this file is sound
-        error="SyntaxError: invalid syntax (<string>, line 1)",
-        before="def f(text):\n    return eval(text)\n",
-        line=2,
-    ),
-    Example(
-        error="SyntaxError: 'return' outside function (app.py, line 4)",
-        before="def f(xs):\n    for x in xs:\n        print(x)\nreturn xs\n",
-        after="def f(xs):\n    for x in xs:\n        print(x)\n    return xs\n",
-    ),
-)
+    in_f("x, y", "SyntaxError: '(' was never closed",
+         "print(max(x, y)  # )\n    return x", "print(max(x, y))  # )\n    return x"),
+    Example("SyntaxError: unmatched ')'",
+            "def f(x):\n    return [a for a in x]  # (\ny = h(1))\n",
+            "def f(x):\n    return [a for a in x]  # (\ny = h(1)\n", line=2),
+    # which of the two is left over, nobody knows
+    in_f("a, b", "SyntaxError: unmatched ')'", "return g(a), b)", line=2),
+    # text that is parsed elsewhere: this file is sound
+    in_f("text", "SyntaxError: invalid syntax (<string>, line 1)", "return eval(text)", line=2),
+    Example("SyntaxError: 'return' outside function (app.py, line 4)",
+            "def f(xs):\n    for x in xs:\n        print(x)\nreturn xs\n",
+            "def f(xs):\n    for x in xs:\n        print(x)\n    return xs\n"),
+)  # fmt: skip

@@ -23,22 +23,15 @@ EXAMPLES = (
         '{\n  "a": 1,\n  "b": 2\n}\n',
         error="JSONDecodeError: Expecting ',' delimiter: line 3 column 3 (char 12)",
     ),
-    Example(
-        error=_BROKEN,
-        before='import json\n\nDEFAULTS = """{\'a\': 1,}"""\n\n\ndef f():\n'
-        "    return json.loads(DEFAULTS)\n",
-        after='import json\n\nDEFAULTS = """{"a": 1}"""\n\n\ndef f():\n'
-        "    return json.loads(DEFAULTS)\n",
-        line=7,
-    ),
+    Example(_BROKEN,
+            'import json\n\nDEFAULTS = """{\'a\': 1,}"""\n\n\ndef f():\n'
+            "    return json.loads(DEFAULTS)\n",
+            'import json\n\nDEFAULTS = """{"a": 1}"""\n\n\ndef f():\n'
+            "    return json.loads(DEFAULTS)\n", line=7),
     _data("{a: 1}\n", '{"a": 1}\n'),
     _data("{“a”: 1\n", '{"a": 1\n}\n'),
     _data('{"a": "it\'s // here"}\n'),
-    Example(
-        error=_BROKEN,
-        before="import json\n\n\ndef f(x):\n    return json.loads(f'{{x}}')\n",
-        line=5,
-    ),
+    Example(_BROKEN, "import json\n\n\ndef f(x):\n    return json.loads(f'{{x}}')\n", line=5),
     _data("{a-b}\n"),
     _data(
         '```json\n{"a": "x\ty\nz", "b": "C:\\new\\x"}\n```\n',
@@ -51,41 +44,28 @@ EXAMPLES = (
         '[\n{"a": 1},\n{"a": 2}\n]\n',
         error="JSONDecodeError: Extra data: line 2 column 1 (char 9)",
     ),
-    Example(
-        error="JSONDecodeError: Unexpected UTF-8 BOM (decode using utf-8-sig): line 1 column 1",
-        before="import json\n\n\ndef f(p):\n    return json.loads(p.read_text('utf-8'))\n",
-        after='import json\n\n\ndef f(p):\n    return json.loads(p.read_text("utf-8-sig"))\n',
-    ),
-    Example(
-        error="AttributeError: 'str' object has no attribute 'read'",
-        before="import json\n\n\ndef f(x):\n    return json.load(x)\n",
-        after="import json\n\n\ndef f(x):\n    return json.loads(x)\n",
-    ),
-    Example(
-        error="json.decoder.JSONDecodeError: Extra data: line 2 column 1 (char 9)",
-        before="import json\n\n\ndef f(x):\n    return json.loads(x)\n",
-        after="import json\n\n\ndef f(x):\n"
-        "    return [json.loads(line) for line in x.splitlines()]\n",
-    ),
-    Example(
-        error="json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes",
-        before="import json\n\n\ndef f(x):\n    return json.loads(str(x))\n",
-        after="import json\n\n\ndef f(x):\n    return json.loads(json.dumps(x))\n",
-    ),
-    Example(
-        error="json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes",
-        before="import json\n\nX = \"{'a': True}\"\n\n\ndef f():\n    return json.loads(X)\n",
-        after="import json\n\nX = '{\"a\": true}'\n\n\ndef f():\n    return json.loads(X)\n",
-        line=7,
-    ),
-    Example(
-        error="TypeError: dump() missing 1 required positional argument: 'fp'",
-        before="import json\n\n\ndef f(x):\n    return json.dump(x)\n",
-        after="import json\n\n\ndef f(x):\n    return json.dumps(x)\n",
-    ),
+    Example("JSONDecodeError: Unexpected UTF-8 BOM (decode using utf-8-sig): line 1 column 1",
+            "import json\n\n\ndef f(p):\n    return json.loads(p.read_text('utf-8'))\n",
+            'import json\n\n\ndef f(p):\n    return json.loads(p.read_text("utf-8-sig"))\n'),
+    Example("AttributeError: 'str' object has no attribute 'read'",
+            "import json\n\n\ndef f(x):\n    return json.load(x)\n",
+            "import json\n\n\ndef f(x):\n    return json.loads(x)\n"),
+    Example("json.decoder.JSONDecodeError: Extra data: line 2 column 1 (char 9)",
+            "import json\n\n\ndef f(x):\n    return json.loads(x)\n",
+            "import json\n\n\ndef f(x):\n"
+            "    return [json.loads(line) for line in x.splitlines()]\n"),
+    Example("json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes",
+            "import json\n\n\ndef f(x):\n    return json.loads(str(x))\n",
+            "import json\n\n\ndef f(x):\n    return json.loads(json.dumps(x))\n"),
+    Example("json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes",
+            "import json\n\nX = \"{'a': True}\"\n\n\ndef f():\n    return json.loads(X)\n",
+            "import json\n\nX = '{\"a\": true}'\n\n\ndef f():\n    return json.loads(X)\n", line=7),
+    Example("TypeError: dump() missing 1 required positional argument: 'fp'",
+            "import json\n\n\ndef f(x):\n    return json.dump(x)\n",
+            "import json\n\n\ndef f(x):\n    return json.dumps(x)\n"),
     _data(
         '{\n  "a: 1,\n  "b": 2\n}\n',
         '{\n  "a": 1,\n  "b": 2\n}\n',
         error="json.decoder.JSONDecodeError: Invalid control character",
     ),
-)
+)  # fmt: skip

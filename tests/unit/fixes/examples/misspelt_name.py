@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from tests.unit.fixes.examples import Example
+from tests.unit.fixes.examples import in_f
 
 EXAMPLES = (
-    Example(
-        error="NameError: name 'rounded' is not defined",
-        before="def f(x):\n    return rounded(x)\n",
-        line=2,
-        files={"money.py": "def rounded(x):\n    return round(x)\n"},
-    ),
-    Example(
-        error="NameError: name 'totl' is not defined",
-        before="def f(total):\n    return totl + 1\n",
-        after="def f(total):\n    return total + 1\n",
-    ),
-    Example(
-        error="NameError: name 'lenght' is not defined",
-        before="def f(x):\n    return lenght(x)  # keep\n",
-        after="def f(x):\n    return len(x)  # keep\n",
-    ),
-    Example(
-        error="NameError: name 'json' is not defined",
-        before="def f(x):\n    return json.loads(x)\n",
-        line=2,
-    ),
-)
+    in_f("x", "NameError: name 'rounded' is not defined",
+         "return rounded(x)", line=2, files={"money.py": "def rounded(x):\n    return round(x)\n"}),
+    in_f("total", "NameError: name 'totl' is not defined", "return totl + 1", "return total + 1"),
+    in_f("x", "NameError: name 'lenght' is not defined",
+         "return lenght(x)  # keep", "return len(x)  # keep"),
+    in_f("x", "NameError: name 'json' is not defined", "return json.loads(x)", line=2),
+)  # fmt: skip

@@ -37,15 +37,11 @@ EXAMPLES = {
         ("return max(first, min(3, first))", "return max(first, min(3, second))"),
         ("return sorted(first)", "return sorted(second)"),
         ("return g(first)", "return g(first, second)"),
-        (
-            "def g(a, second): pass\n    return g(first)",
-            "def g(a, second): pass\n    return g(first, second=second)",
-        ),
+        ("def g(a, second): pass\n    return g(first)",
+         "def g(a, second): pass\n    return g(first, second=second)"),
         ("x = first + second\n    return [1]", "x = first + second\n    return x"),
-        (
-            "for a in first:\n        g(second)\n    return first",
-            "for a in first:\n        g(a)\n    return first",
-        ),
+        ("for a in first:\n        g(second)\n    return first",
+         "for a in first:\n        g(a)\n    return first"),
     ),
     "skip-empty": (
         ("return [a[0] for a in first]", "return [a[0] for a in first if a]"),
@@ -77,32 +73,22 @@ EXAMPLES = {
         ("return first.replace(tzinfo=second)", "return first.astimezone(second)"),
     ),
     "raise-again": (
-        (
-            "try:\n        first()\n    except OSError:\n        return",
-            "try:\n        first()\n    except OSError:\n        raise",
-        ),
+        ("try:\n        first()\n    except OSError:\n        return",
+         "try:\n        first()\n    except OSError:\n        raise"),
     ),
     "chain-if": (
-        (
-            "if first:\n        a = 1\n    if second:\n        a = 2",
-            "if first:\n        a = 1\n    elif second:\n        a = 2",
-        ),
+        ("if first:\n        a = 1\n    if second:\n        a = 2",
+         "if first:\n        a = 1\n    elif second:\n        a = 2"),
     ),
     "copy-looped": (
-        (
-            "for a in first:\n        if a:\n            first.remove(a)",
-            "for a in list(first):\n        if a:\n            first.remove(a)",
-        ),
-        (
-            "for k, v in self.d.items():\n        del self.d[k]",
-            "for k, v in list(self.d.items()):\n        del self.d[k]",
-        ),
+        ("for a in first:\n        if a:\n            first.remove(a)",
+         "for a in list(first):\n        if a:\n            first.remove(a)"),
+        ("for k, v in self.d.items():\n        del self.d[k]",
+         "for k, v in list(self.d.items()):\n        del self.d[k]"),
     ),
     "other-key": (
-        (
-            "return sorted(first, key=lambda a: a[1])",
-            "return sorted(first, key=lambda a: float(a[1]))",
-        ),
+        ("return sorted(first, key=lambda a: a[1])",
+         "return sorted(first, key=lambda a: float(a[1]))"),
         ("first.sort(key=lambda a: a.n)", "first.sort(key=lambda a: -a.n)"),
         ("return max(first, key=lambda a: g(a))", "return max(first, key=lambda a: g(a).lower())"),
     ),
@@ -120,20 +106,14 @@ EXAMPLES = {
         ("x = first - second", "x = second - first"),
     ),
     "first-item": (
-        (
-            "x = 0\n    for a in first:\n        if a > x:\n            x = a\n    return x",
-            "x = first[0]\n    for a in first:\n        if a > x:\n            x = a\n    return x",
-        ),
+        ("x = 0\n    for a in first:\n        if a > x:\n            x = a\n    return x",
+         "x = first[0]\n    for a in first:\n        if a > x:\n            x = a\n    return x"),
     ),
     "branch-first": (
-        (
-            "if a:\n        return 1\n    if b:\n        return 2\n    if c:\n        return 3",
-            "if c:\n        return 3\n    if a:\n        return 1\n    if b:\n        return 2",
-        ),
-        (
-            "if a:\n        x = 1\n    elif b:\n        x = 2\n    else:\n        x = 3",
-            "if b:\n        x = 2\n    elif a:\n        x = 1\n    else:\n        x = 3",
-        ),
+        ("if a:\n        return 1\n    if b:\n        return 2\n    if c:\n        return 3",
+         "if c:\n        return 3\n    if a:\n        return 1\n    if b:\n        return 2"),
+        ("if a:\n        x = 1\n    elif b:\n        x = 2\n    else:\n        x = 3",
+         "if b:\n        x = 2\n    elif a:\n        x = 1\n    else:\n        x = 3"),
     ),
     "keep-result": (
         ("first.strip()\n    return first", "first = first.strip()\n    return first"),
@@ -143,23 +123,17 @@ EXAMPLES = {
     "call-method": (
         ("first.close", "first.close()"),
         (f"{_METHOD}if first.g: return 1", f"{_METHOD}if first.g(): return 1"),
-        (
-            f"{_METHOD}return [a for a in b if not a.g]",
-            f"{_METHOD}return [a for a in b if not a.g()]",
-        ),
+        (f"{_METHOD}return [a for a in b if not a.g]",
+         f"{_METHOD}return [a for a in b if not a.g()]"),
     ),
     "catch-error": (
-        (
-            "try:\n        a()\n    except KeyError:\n        b()",
-            "try:\n        a()\n    except (KeyError, TypeError):\n        b()",
-        ),
+        ("try:\n        a()\n    except KeyError:\n        b()",
+         "try:\n        a()\n    except (KeyError, TypeError):\n        b()"),
     ),
     "add-clause": (
         ("if second:\n        return 1", "if second and first is not None:\n        return 1"),
-        (
-            "if second or a:\n        return 1",
-            "if (second or a) and first is not None:\n        return 1",
-        ),
+        ("if second or a:\n        return 1",
+         "if (second or a) and first is not None:\n        return 1"),
     ),
     "guard-case": (
         ("print(first)", "if first is not None:\n        print(first)"),
@@ -194,10 +168,8 @@ EXAMPLES = {
         ("if first == 'b': c()", "if first in ('b', 'a'): c()"),
         ("return isinstance(first, B)", "return isinstance(first, (B, str))"),
         ("if a is b: c()", "if a in (b, None): c()"),
-        (
-            "if isinstance(a, B): c()\n    return isinstance(a, d.E)",
-            "if isinstance(a, (B, d.E)): c()\n    return isinstance(a, d.E)",
-        ),
+        ("if isinstance(a, B): c()\n    return isinstance(a, d.E)",
+         "if isinstance(a, (B, d.E)): c()\n    return isinstance(a, d.E)"),
     ),
     "keep-order": (("return list(set(first))", "return list(dict.fromkeys(first))"),),
     "same-case": (
@@ -277,10 +249,8 @@ EXAMPLES = {
         ("total = 1\n    return totals", "total = 1\n    return total"),
     ),
     "other-attribute": (
-        (
-            "self.low = first.low\n    return first.high",
-            "self.low = first.low\n    return first.low",
-        ),
+        ("self.low = first.low\n    return first.high",
+         "self.low = first.low\n    return first.low"),
     ),
     "similar-call": (
         ("return first.rstrip('.html')", "return first.removesuffix('.html')"),
@@ -291,10 +261,8 @@ EXAMPLES = {
     "call-it": (("return first.upper", "return first.upper()"),),
     "add-argument": (("return g(first)", "return g(first, second)"),),
     "same-keyword": (
-        (
-            "g(1, strict=True)\n    return g(first)",
-            "g(1, strict=True)\n    return g(first, strict=True)",
-        ),
+        ("g(1, strict=True)\n    return g(first)",
+         "g(1, strict=True)\n    return g(first, strict=True)"),
         ("a.g(b=self.c)\n    second.g()", "a.g(b=self.c)\n    second.g(b=self.c)"),
     ),
     "item-of-loop": (
@@ -302,14 +270,10 @@ EXAMPLES = {
         ("for a in self.b:\n        g(self.b)", "for a in self.b:\n        g(a)"),
     ),
     "wrap-result": (
-        (
-            "def g(a): return repr(a)\n    return first",
-            "def g(a): return repr(a)\n    return repr(first)",
-        ),
-        (
-            "def g(a): pass\n    x = first\n    return x.n if g(a) else b",
-            "def g(a): pass\n    x = g(first)\n    return x.n if g(a) else b",
-        ),
+        ("def g(a): return repr(a)\n    return first",
+         "def g(a): return repr(a)\n    return repr(first)"),
+        ("def g(a): pass\n    x = first\n    return x.n if g(a) else b",
+         "def g(a): pass\n    x = g(first)\n    return x.n if g(a) else b"),
     ),
     "convert": (
         ("return first", "return str(first)"),
@@ -329,10 +293,8 @@ EXAMPLES = {
     ),
     "other-exception": (
         ("raise KeyError(first)", "raise ValueError(first)"),
-        (
-            "try:\n        g()\n    except KeyError:\n        pass",
-            "try:\n        g()\n    except IndexError:\n        pass",
-        ),
+        ("try:\n        g()\n    except KeyError:\n        pass",
+         "try:\n        g()\n    except IndexError:\n        pass"),
     ),
     "other-slice": (
         ("return first[1:]", "return first[1:-1]"),
@@ -358,32 +320,24 @@ EXAMPLES = {
         ("for a in first:\n        pass", "for a in first:\n        break"),
     ),
     "move-out": (
-        (
-            "for a in first:\n        b = a\n        return b",
-            "for a in first:\n        b = a\n    return b",
-        ),
+        ("for a in first:\n        b = a\n        return b",
+         "for a in first:\n        b = a\n    return b"),
         ("if first:\n        second()", "if first:\n        pass\n    second()"),
     ),
     "move-in": (
-        (
-            "for a in first:\n        b = a\n    second(b)",
-            "for a in first:\n        b = a\n        second(b)",
-        ),
+        ("for a in first:\n        b = a\n    second(b)",
+         "for a in first:\n        b = a\n        second(b)"),
     ),
     "borrow-clause": (
-        (
-            "if second:\n        a = first\n    if first > 2:\n        a = second",
-            "if second:\n        a = first\n    if (first > 2) and (first is None):\n"
-            "        a = second",
-        ),
+        ("if second:\n        a = first\n    if first > 2:\n        a = second",
+         "if second:\n        a = first\n    if (first > 2) and (first is None):\n"
+         "        a = second"),
     ),
     "borrow-statement": (
-        (
-            "return len(first)\n\n\ndef g(first):\n    if not first:\n"
-            "        return 0\n    return 1",
-            "if not first:\n        return 0\n    return len(first)\n\n\n"
-            "def g(first):\n    if not first:\n"
-            "        return 0\n    return 1",
-        ),
+        ("return len(first)\n\n\ndef g(first):\n    if not first:\n"
+         "        return 0\n    return 1",
+         "if not first:\n        return 0\n    return len(first)\n\n\n"
+         "def g(first):\n    if not first:\n"
+         "        return 0\n    return 1"),
     ),
-}
+}  # fmt: skip
