@@ -76,17 +76,13 @@ def changed(
     ("left", "right", "of", "edit"),
     [
         ("200", "2000", lambda old, new: 2 * new if old == "100" else 200, ("100", "1000")),
-        (
-            "120.0",
-            "150.0 ± 1e-04",
-            lambda o, n: 100 * (1 + n) if o == "0.2" else 120,
-            ("0.2", "0.5"),
-        ),
+        ("120.0", "150.0 ± 1e-04", lambda o, n: 100 * (1 + n) if o == "0.2" else 120,
+         ("0.2", "0.5")),
         ("[1, 19]", "[1, 20]", lambda o, n: [1, 10 + n] if o == "9" else [1, 19], ("9", "10")),
         ("{'n': 5}", "{'n': 2}", lambda o, n: {"n": 14 - n} if o == "9" else {"n": 5}, ("9", "12")),
         ("50", "10", lambda o, n: 5000 / n if o == "100" else 50, ("100", "500")),
     ],
-)
+)  # fmt: skip
 def test_a_number_becomes_what_the_result_says_when_it_moves(
     left: str, right: str, of: Callable[[str, float], object], edit: tuple[str, str]
 ) -> None:
@@ -218,20 +214,12 @@ SOURCE = SourceMap(HELD, "rates.py")
         ('"0.02"', '"0.2"', "<module>", OtherValue(owner="", name="VAT", text="Decimal('0.2')")),
         ('"a+"', '"b+"', "<module>", OtherValue(owner="", name="WORD", text="re.compile('b+')")),
         ("10", "11", "Till", OtherValue(owner="Till", name="limit", text="11")),
-        (
-            "width=27",
-            "width=72",
-            "Till",
-            OtherValue(owner="Till.text", name="width", text="72", first_line=16),
-        ),
-        (
-            '"-"',
-            '"+"',
-            "Till",
-            OtherValue(owner="Till.text", name="fill", text="'+'", first_line=16),
-        ),
+        ("width=27", "width=72", "Till",
+         OtherValue(owner="Till.text", name="width", text="72", first_line=16)),
+        ('"-"', '"+"', "Till",
+         OtherValue(owner="Till.text", name="fill", text="'+'", first_line=16)),
     ],
-)
+)  # fmt: skip
 def test_a_constant_is_held_where_its_variable_or_default_is_set(
     old: str, new: str, place: str, value: OtherValue
 ) -> None:

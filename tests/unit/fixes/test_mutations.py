@@ -376,14 +376,10 @@ def test_conversion_that_was_forgotten_belongs_to_the_others() -> None:
     [
         ("borrow-clause", "def is_old(x): ...\n", "if a: b()", "if (a) and (is_old(a)): b()"),
         ("other-attribute", "import json\n", "return json.dump(a)", "return json.dumps(a)"),
-        (
-            "add-argument",
-            "import json\n",
-            "return json.dumps(1)",
-            "return json.dumps(1, indent=indent)",
-        ),
+        ("add-argument", "import json\n", "return json.dumps(1)",
+         "return json.dumps(1, indent=indent)"),
     ],
-)
+)  # fmt: skip
 def test_functions_beside_and_of_modules_at_hand_are_known(
     name: str, above: str, before: str, after: str
 ) -> None:

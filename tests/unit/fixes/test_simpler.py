@@ -114,17 +114,13 @@ def test_line_deeper_in_the_function_keeps_its_indentation() -> None:
     [
         ("def f(a):\n    x = 0\n    x = 0\n", "def f(a):\n    x = 1\n    x = 0\n"),
         ("def f(a):\n    x = 0\n    y = 1\n", "def f(a):\n    x = 2\n    y = 1\n"),
-        (
-            "def f(a):\n    x(0)\n\ndef g(b):\n    y(0)\n",
-            "def f(a):\n    x(1)\n\ndef g(b):\n    y(0)\n",
-        ),
+        ("def f(a):\n    x(0)\n\ndef g(b):\n    y(0)\n",
+         "def f(a):\n    x(1)\n\ndef g(b):\n    y(0)\n"),
         ("def f(a):\n    x(0)\n    y(0)\n", "def f(a):\n    x(0)\n    y(0)\n    z(0)\n"),
-        (
-            "def f(a, b):\n    a.x.issupserset(b)\n    a.y.isdisjoint(b)\n",
-            "def f(a, b):\n    a.x.issuperset(b)\n    a.y.isdisjoint(b)\n",
-        ),
+        ("def f(a, b):\n    a.x.issupserset(b)\n    a.y.isdisjoint(b)\n",
+         "def f(a, b):\n    a.x.issuperset(b)\n    a.y.isdisjoint(b)\n"),
     ],
     ids=["a short line", "another number", "another function", "a new line", "another mistake"],
-)
+)  # fmt: skip
 def test_other_lines_stay(before: str, after: str) -> None:
     assert likewise(before, after) == after

@@ -8,39 +8,33 @@ from pytest_bayesloc.domain.recording import RESULT
 from pytest_bayesloc.fixes.soundness import doubt, emptied, tuned, unsound
 
 TEST = "    def test_total(self):\n        assert total(['a', 17], 'blue') == 4217\n"
+
+
+def f(given: str, before: str, after: str) -> tuple[str, str]:
+    """The function ``f(given)`` with one body and with another."""
+    return f"def f({given}):\n    {before}\n", f"def f({given}):\n    {after}\n"
+
+
+def caught(before: str, after: str, then: str = "pass") -> tuple[str, str]:
+    """The same with the exceptions that are caught before and after."""
+    text = "try:\n    f()\nexcept {}:\n    {}\n"
+    return text.format(before, then), text.format(after, then)
+
+
 UNSOUND = {
-    "a check": ("def f(x):\n    assert x\n    return x\n", "def f(x):\n    return x\n"),
-    "a weaker check": (
-        "def f(x):\n    assert x > 1\n    return x\n",
-        "def f(x):\n    assert x > 0\n    return x\n",
-    ),
-    "all exceptions": (
-        "try:\n    f()\nexcept ValueError:\n    pass\n",
-        "try:\n    f()\nexcept Exception:\n    pass\n",
-    ),
+    "a check": f("x", "assert x\n    return x", "return x"),
+    "a weaker check": f("x", "assert x > 1\n    return x", "assert x > 0\n    return x"),
+    "all exceptions": caught("ValueError", "Exception"),
     "a bare except": ("f()\n", "try:\n    f()\nexcept:\n    pass\n"),
-    "one more exception": (
-        "try:\n    f()\nexcept ValueError:\n    pass\n",
-        "try:\n    f()\nexcept (ValueError, KeyError):\n    pass\n",
-    ),
-    "the exception above": (
-        "try:\n    f()\nexcept KeyError:\n    pass\n",
-        "try:\n    f()\nexcept LookupError:\n    pass\n",
-    ),
+    "one more exception": caught("ValueError", "(ValueError, KeyError)"),
+    "the exception above": caught("KeyError", "LookupError"),
     "suppress": ("f()\n", "with contextlib.suppress(ValueError):\n    f()\n"),
-    "the expected value": ("def f(x):\n    return x\n", "def f(x):\n    return 4217\n"),
-    "the input": (
-        "def f(x):\n    return x\n",
-        "def f(x):\n    if x == 'blue':\n        return 1\n    return x\n",
+    "the expected value": f("x", "return x", "return 4217"),
+    "the input": f("x", "return x", "if x == 'blue':\n        return 1\n    return x"),
+    "one of the inputs": f(
+        "x", "return x", "if x in ('blue', 'red'):\n        return 1\n    return x"
     ),
-    "one of the inputs": (
-        "def f(x):\n    return x\n",
-        "def f(x):\n    if x in ('blue', 'red'):\n        return 1\n    return x\n",
-    ),
-    "a table of answers": (
-        "def f(x):\n    return x\n",
-        "def f(x):\n    return {'blue': 3}.get(x, x)\n",
-    ),
+    "a table of answers": f("x", "return x", "return {'blue': 3}.get(x, x)"),
     "the expected value in a file that was broken": (
         "def f(x)\n    return x\n",
         "def f(x):\n    return 4217\n",
@@ -53,81 +47,45 @@ UNSOUND = {
         "class A:\n    def f(self):\n        return 1\n",
         "class A:\n    def f(self=None):\n        return 1\n",
     ),
-    "a comparison of a thing with itself": (
-        "def f(x, y):\n    return g(x) == g(y)\n",
-        "def f(x, y):\n    return g(y) == g(y)\n",
+    "a comparison of a thing with itself": f("x, y", "return g(x) == g(y)", "return g(y) == g(y)"),
+    "a difference of a thing to itself": f("x, y", "return x - y", "return x - x"),
+    "a clause that stands there twice": f("x, y", "return x and y", "return y and y"),
+    "a search in what is to be anything": f("x, y", "return x in y", "return x in y or y"),
+    "any length": f(
+        "x", "if len(x) > 0:\n        return x[0]", "if len(x) >= 0:\n        return x[0]"
     ),
-    "a difference of a thing to itself": (
-        "def f(x, y):\n    return x - y\n",
-        "def f(x, y):\n    return x - x\n",
-    ),
-    "a clause that stands there twice": (
-        "def f(x, y):\n    return x and y\n",
-        "def f(x, y):\n    return y and y\n",
-    ),
-    "a search in what is to be anything": (
-        "def f(x, y):\n    return x in y\n",
-        "def f(x, y):\n    return x in y or y\n",
-    ),
-    "any length": (
-        "def f(x):\n    if len(x) > 0:\n        return x[0]\n",
-        "def f(x):\n    if len(x) >= 0:\n        return x[0]\n",
-    ),
-    "a value that is no default": (
-        "def f(x, y):\n    return g(x, y or 0)\n",
-        "def f(x, y):\n    return g(x, y and 0)\n",
-    ),
-    "a text for a truth value": (
-        "def f(x, y):\n    return x == y\n",
-        "def f(x, y):\n    return str(x == y)\n",
-    ),
-    "a list for a truth value": (
-        "def f(x, y):\n    if x:\n        return False\n    return not y\n",
-        "def f(x, y):\n    if x:\n        return [False]\n    return not y\n",
+    "a value that is no default": f("x, y", "return g(x, y or 0)", "return g(x, y and 0)"),
+    "a text for a truth value": f("x, y", "return x == y", "return str(x == y)"),
+    "a list for a truth value": f(
+        "x, y",
+        "if x:\n        return False\n    return not y",
+        "if x:\n        return [False]\n    return not y",
     ),
     "no syntax": ("def f(x):\n    return x\n", "def f(x)\n    return x\n"),
 }
 SOUND = {
-    "another exception": (
-        "try:\n    f()\nexcept KeyError:\n    pass\n",
-        "try:\n    f()\nexcept IndexError:\n    pass\n",
+    "another exception": caught("KeyError", "IndexError"),
+    "one more exception for which something is done": caught(
+        "KeyError", "(KeyError, TypeError)", "return 0"
     ),
-    "one more exception for which something is done": (
-        "try:\n    f()\nexcept KeyError:\n    return 0\n",
-        "try:\n    f()\nexcept (KeyError, TypeError):\n    return 0\n",
+    "a guard before a search": f(
+        "x, y", "if x in y:\n        return g()", "if y and x in y:\n        return g()"
     ),
-    "a guard before a search": (
-        "def f(x, y):\n    if x in y:\n        return g()\n",
-        "def f(x, y):\n    if y and x in y:\n        return g()\n",
+    "another bound": f("x", "return x > 16", "return x > 17"),
+    "a guard": f("x", "return x", "if not x:\n        return 0\n    return x"),
+    "another default": f("x", "return x == 'blue'", "return x != 'blue'"),
+    "another truth value": f("x, y", "return x == y", "return all(x) and any(y)"),
+    "no answer in the place of a truth value": f(
+        "x, y", "return x == y", "if y is None:\n        return None\n    return x == y"
     ),
-    "another bound": ("def f(x):\n    return x > 16\n", "def f(x):\n    return x > 17\n"),
-    "a guard": (
-        "def f(x):\n    return x\n",
-        "def f(x):\n    if not x:\n        return 0\n    return x\n",
+    "a length that was compared like that": f(
+        "x", "return len(x) >= 0 and x.a", "return len(x) >= 0 and x.b"
     ),
-    "another default": (
-        "def f(x):\n    return x == 'blue'\n",
-        "def f(x):\n    return x != 'blue'\n",
-    ),
-    "another truth value": (
-        "def f(x, y):\n    return x == y\n",
-        "def f(x, y):\n    return all(x) and any(y)\n",
-    ),
-    "no answer in the place of a truth value": (
-        "def f(x, y):\n    return x == y\n",
-        "def f(x, y):\n    if y is None:\n        return None\n    return x == y\n",
-    ),
-    "a default": (
-        "def f(x, y):\n    return g(x, y.a)\n",
-        "def f(x, y):\n    return g(x, y.a or 1)\n",
-    ),
-    "a length that was compared like that": (
-        "def f(x):\n    return len(x) >= 0 and x.a\n",
-        "def f(x):\n    return len(x) >= 0 and x.b\n",
-    ),
-    "another condition around a check": (
-        "def f(n):\n    if n > 0:\n        assert n < 9\n    return n\n",
-        "def f(n):\n    if n >= 0:\n        assert n < 9\n    return n\n",
+    "a default": f("x, y", "return g(x, y.a)", "return g(x, y.a or 1)"),
+    "another condition around a check": f(
+        "n",
+        "if n > 0:\n        assert n < 9\n    return n",
+        "if n >= 0:\n        assert n < 9\n    return n",
     ),
     "a broken file": ("def f(:\n", "def f():\n    assert 1\n    return 4\n"),
 }
@@ -197,106 +155,82 @@ def test_an_error_that_goes_nowhere_is_swallowed(how: str) -> None:
 
 
 DOUBTED = {
-    "counts letters, not bytes": (
-        "def f(x):\n    return bytes([len(x)]) + x\n",
-        "def f(x):\n    return bytes([len(x)]) + x.encode()\n",
-        "it encodes `x`, whose letters are counted elsewhere",
+    "it encodes `x`, whose letters are counted elsewhere": f(
+        "x", "return bytes([len(x)]) + x", "return bytes([len(x)]) + x.encode()"
     ),
-    "returns a constant": (
-        "def f(x):\n    return x > 1\n",
-        "def f(x):\n    return True\n",
-        "it returns `True` whatever it is given",
-    ),
-    "returns one constant at each place": (
-        "def f(x):\n    if x:\n        return True\n    return False\n",
-        "def f(x):\n    if x:\n        return True\n    return True\n",
-        "it returns `True` whatever it is given",
-    ),
-    "decides nothing": (
-        "def f(x):\n    if x:\n        return x\n    return -x\n",
-        "def f(x):\n    if True:\n        return x\n    return -x\n",
-        "a condition is always true",
-    ),
-    "drops what it was given": (
-        "def f(x, rate):\n    return x * rate\n",
-        "def f(x, rate):\n    return x * x\n",
-        "it no longer uses `rate`",
-    ),
-    "hides a sign": (
-        "def f(x, y):\n    return x - y\n",
-        "def f(x, y):\n    return abs(x - y)\n",
-        "`abs()` only hides what was wrong",
-    ),
-    "doubles": (
-        "def f(x, y):\n    return (x, x + y)\n",
-        "def f(x, y):\n    return (x, y + y)\n",
-        "it adds `y` to itself",
-    ),
-    "negates a coroutine": (
+    "it no longer uses `rate`": f("x, rate", "return x * rate", "return x * x"),
+    "`abs()` only hides what was wrong": f("x, y", "return x - y", "return abs(x - y)"),
+    "it adds `y` to itself": f("x, y", "return (x, x + y)", "return (x, y + y)"),
+    "it negates a coroutine that nobody awaits": (
         "async def ok(u):\n    return u\nasync def f(u):\n    if ok(u):\n        return u\n",
         "async def ok(u):\n    return u\nasync def f(u):\n    if not ok(u):\n        return u\n",
-        "it negates a coroutine that nobody awaits",
     ),
-    "returns another type": (
+    "it returns `[]`, and `int` is declared": (
         "def f(x) -> int:\n    if x:\n        return g(x)\n    return 0\n",
         "def f(x) -> int:\n    if x:\n        return []\n    return 0\n",
-        "it returns `[]`, and `int` is declared",
     ),
 }
+ALWAYS_TRUE, ONE_RESULT = "a condition is always true", "it returns `True` whatever it is given"
 EMPTIED = {
-    "decides nothing": DOUBTED["decides nothing"],
-    "returns a constant": DOUBTED["returns a constant"],
-    "raises no longer": (
-        "def f(xs):\n    for x in xs:\n        if not x:\n            raise E(x)\n",
-        "def f(xs):\n    for x in xs:\n        if not x:\n            continue\n",
-        "it no longer raises `E(x)`",
+    "decides nothing": (
+        f(
+            "x",
+            "if x:\n        return x\n    return -x",
+            "if True:\n        return x\n    return -x",
+        ),
+        ALWAYS_TRUE,
     ),
-    "a clause that decides all": (
-        "def f(x, y):\n    return y or x\n",
-        "def f(x, y):\n    return True or y or x\n",
-        "a condition is always true",
-    ),
+    "a clause that decides all": (f("x, y", "return y or x", "return True or y or x"), ALWAYS_TRUE),
     "a filter that lets all pass": (
-        "def f(x):\n    return [i for i in x if i]\n",
-        "def f(x):\n    return [i for i in x if True]\n",
-        "a condition is always true",
+        f("x", "return [i for i in x if i]", "return [i for i in x if True]"),
+        ALWAYS_TRUE,
+    ),
+    "returns a constant": (f("x", "return x > 1", "return True"), ONE_RESULT),
+    "returns one constant at each place": (
+        f(
+            "x",
+            "if x:\n        return True\n    return False",
+            "if x:\n        return True\n    return True",
+        ),
+        ONE_RESULT,
+    ),
+    "raises no longer": (
+        f(
+            "xs",
+            "for x in xs:\n        if not x:\n            raise E(x)",
+            "for x in xs:\n        if not x:\n            continue",
+        ),
+        "it no longer raises `E(x)`",
     ),
 }
 TRUSTED = {
-    "another exception": (
-        "def f(x):\n    raise KeyError(x)\n",
-        "def f(x):\n    raise ValueError(x)\n",
-    ),
-    "another operator": ("def f(x):\n    return x > 1\n", "def f(x):\n    return x >= 1\n"),
-    "a name that was misspelt": (
-        "def f(width):\n    return widht\n",
-        "def f(width):\n    return width\n",
-    ),
+    "another exception": f("x", "raise KeyError(x)", "raise ValueError(x)"),
+    "another operator": f("x", "return x > 1", "return x >= 1"),
+    "a name that was misspelt": f("width", "return widht", "return width"),
     "a parameter that was misspelt": (
         "def f(widht):\n    return widht * width\n",
         "def f(width):\n    return width * width\n",
     ),
-    "a case of its own": (
-        "def f(xs):\n    return sum(xs) / len(xs)\n",
-        "def f(xs):\n    if not xs:\n        return 0\n    return sum(xs) / len(xs)\n",
+    "a case of its own": f(
+        "xs",
+        "return sum(xs) / len(xs)",
+        "if not xs:\n        return 0\n    return sum(xs) / len(xs)",
     ),
-    "another constant": ("def f():\n    return 1\n", "def f():\n    return 2.0\n"),
+    "another constant": f("", "return 1", "return 2.0"),
 }
 
 
-@pytest.mark.parametrize("name", DOUBTED)
-def test_what_empties_code_is_doubted(name: str) -> None:
-    before, after, why = DOUBTED[name]
-
-    assert doubt(before, after) == why
+@pytest.mark.parametrize("why", DOUBTED)
+def test_change_that_may_be_none_of_a_mistake_is_doubted(why: str) -> None:
+    assert doubt(*DOUBTED[why]) == why
+    assert emptied(*DOUBTED[why]) == ""
 
 
 @pytest.mark.parametrize("name", EMPTIED)
-def test_what_no_tests_outweigh_is_told_apart(name: str) -> None:
-    before, after, why = EMPTIED[name]
+def test_what_empties_code_is_doubted_and_told_apart(name: str) -> None:
+    change, why = EMPTIED[name]
 
-    assert emptied(before, after) == doubt(before, after) == why
-    assert emptied(*DOUBTED["drops what it was given"][:2]) == ""
+    assert emptied(*change) == doubt(*change) == why
 
 
 @pytest.mark.parametrize("name", TRUSTED)

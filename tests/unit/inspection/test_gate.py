@@ -260,18 +260,12 @@ def test_addition_that_does_more_is_refused_with_the_reason(lines: str, why: str
         ("def f", "@cache\ndef f", "changes the signature or the decorators"),
         ("    return z\n", "    q = z\n    q = 3\n    return q\n", "gives `q` another value"),
         ("    return z\n", "    x = z\n    assert x\n    return x\n", "gives `x` another value"),
-        (
-            "    return z\n",
-            "    q = z\n    assert q\n    return x\n",
-            "lacks or changes `return z`",
-        ),
-        (
-            "    return z\n",
-            "    q = x\n    assert q\n    return q\n",
-            "lacks or changes `return z`",
-        ),
+        ("    return z\n", "    q = z\n    assert q\n    return x\n",
+         "lacks or changes `return z`"),
+        ("    return z\n", "    q = x\n    assert q\n    return q\n",
+         "lacks or changes `return z`"),
     ],
-)
+)  # fmt: skip
 def test_function_that_is_not_the_original_is_refused(old: str, new: str, why: str) -> None:
     assert old in ORIGINAL
     text = with_entry("assert x").replace(old, new)

@@ -156,43 +156,31 @@ def test_patched_function_does_what_it_did_and_is_checked(
         # Behind a semicolon.
         ("def f(x):\n    a = 1; b = 2\n", "def f(x):\n    a = 1\n    assert a\n    b = 2\n"),
         ("def f(x):\n    a = 1; b = 2\n", "def f(x):\n    a = 1\n    b = 2\n    assert a\n"),
-        (
-            "def f(x): a = 1; return x\n",
-            "def f(x):\n    a = 1\n    r = x\n    assert r\n    return r",
-        ),
-        (
-            "def f(x): return x; x = 1\n",
-            "def f(x):\n    r = x\n    assert r\n    return r\n    x = 1",
-        ),
+        ("def f(x): a = 1; return x\n",
+         "def f(x):\n    a = 1\n    r = x\n    assert r\n    return r"),
+        ("def f(x): return x; x = 1\n",
+         "def f(x):\n    r = x\n    assert r\n    return r\n    x = 1"),
         ("def f(x): 'doc'; return x\n", "def f(x):\n    'doc'\n    assert x\n    return x\n"),
         ("def f(x): 'doc'\n", "def f(x):\n    'doc'\n    assert x\n"),
         # There is no line between `else` and `if` in `elif`.
-        (
-            "def f(x):\n    if x: pass\n    elif x == 0:\n        x = 1\n",
-            "def f(x):\n    if x: pass\n    else:\n        assert x\n        if x == 0:\n"
-            "            x = 1\n",
-        ),
-        (
-            "def f(x):\n    if x: pass\n    elif x == 0:\n        x = 1\n",
-            "def f(x):\n    if x: pass\n    else:\n        if x == 0:\n            x = 1\n"
-            "        assert x == 1\n",
-        ),
+        ("def f(x):\n    if x: pass\n    elif x == 0:\n        x = 1\n",
+         "def f(x):\n    if x: pass\n    else:\n        assert x\n        if x == 0:\n"
+         "            x = 1\n"),
+        ("def f(x):\n    if x: pass\n    elif x == 0:\n        x = 1\n",
+         "def f(x):\n    if x: pass\n    else:\n        if x == 0:\n            x = 1\n"
+         "        assert x == 1\n"),
         # It would not compile.
-        (
-            "def f(x):\n    global y\n    y = 1\n",
-            "def f(x):\n    assert y\n    global y\n    y = 1\n",
-        ),
+        ("def f(x):\n    global y\n    y = 1\n",
+         "def f(x):\n    assert y\n    global y\n    y = 1\n"),
         ("def f(x):\n    return x\n", "def f(x):\n    assert x, *x\n    return x\n"),
         # It can't be written.
         ("def f(x):\n    return x\n", f"def f(x):\n    assert x{'.a' * 280}\n    return x\n"),
-        (
-            "def f(x):\n    y = 1\n    if x: \\\n    return x\n",
-            "def f(x):\n    y = 1\n    if x:\n        assert y\n        return x\n",
-        ),
+        ("def f(x):\n    y = 1\n    if x: \\\n    return x\n",
+         "def f(x):\n    y = 1\n    if x:\n        assert y\n        return x\n"),
         ("def f(x):\n    return x\n", f"def f(x):\n    assert x < 0x{'f' * 5000}\n    return x\n"),
     ],
     ids=range(13),
-)
+)  # fmt: skip
 def test_addition_without_a_place_of_its_own_is_refused(original: str, text: str) -> None:
     with pytest.raises(PatchError) as caught:
         patch_of(original, text)

@@ -15,35 +15,22 @@ def ran(verdict: str = "fail", *violations: int, covered: bool = True) -> TestRu
     ("signals", "buggy", "neutral", "not_buggy"),
     [
         # is_covered, has_target_assertion, is_failure
-        (
-            (True, True, True),
-            "TARGET_ASSERTION_FAILED",
-            "TARGET_ASSERTION_FAILED",
-            "TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES",
-        ),
+        ((True, True, True), "TARGET_ASSERTION_FAILED", "TARGET_ASSERTION_FAILED",
+         "TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES"),
         (
             (True, True, False),  # the program swallowed the assertion
             "TARGET_ASSERTION_FAILED",
             "TARGET_ASSERTION_FAILED",
             "TARGET_ASSERTION_FAILED_BUT_LLM_DISAGREES",
         ),
-        (
-            (True, False, True),
-            "COLLATERAL_FAILURE_LLM_SUSPICIOUS",
-            "COLLATERAL_FAILURE",
-            "COLLATERAL_FAILURE_LLM_INNOCENT",
-        ),
-        (
-            (True, False, False),
-            "COVERED_AND_PASSED",
-            "COVERED_AND_PASSED",
-            "COVERED_AND_PASSED",
-        ),
+        ((True, False, True), "COLLATERAL_FAILURE_LLM_SUSPICIOUS", "COLLATERAL_FAILURE",
+         "COLLATERAL_FAILURE_LLM_INNOCENT"),
+        ((True, False, False), "COVERED_AND_PASSED", "COVERED_AND_PASSED", "COVERED_AND_PASSED"),
         ((False, False, True), "NO_COVERAGE", "NO_COVERAGE", "NO_COVERAGE"),
         ((False, False, False), "NO_COVERAGE", "NO_COVERAGE", "NO_COVERAGE"),
         (None, "INCONCLUSIVE", "INCONCLUSIVE", "INCONCLUSIVE"),
     ],
-)
+)  # fmt: skip
 def test_outcome_table(
     signals: tuple[bool, bool, bool] | None, buggy: str, neutral: str, not_buggy: str
 ) -> None:

@@ -25,28 +25,18 @@ def failure(message: str, *frames: Frame) -> Failure:
 @pytest.mark.parametrize(
     ("message", "lesson"),
     [
-        (
-            "Cart.add() got an unexpected keyword argument 'n'",
-            "Cart.add() takes no keyword 'n'",
-        ),
-        (
-            "f() missing 2 required positional arguments: 'a' and 'b'",
-            "f() requires 'a' and 'b'",
-        ),
-        (
-            "f() takes from 1 to 2 positional arguments but 3 were given",
-            "f() takes from 1 to 2 positional",
-        ),
+        ("Cart.add() got an unexpected keyword argument 'n'", "Cart.add() takes no keyword 'n'"),
+        ("f() missing 2 required positional arguments: 'a' and 'b'", "f() requires 'a' and 'b'"),
+        ("f() takes from 1 to 2 positional arguments but 3 were given",
+         "f() takes from 1 to 2 positional"),
         ("'Cart' object has no attribute 'sum'", "'Cart' objects have no attribute 'sum'"),
         ("module 'shop.cart' has no attribute 'x'", "module 'shop.cart' has no 'x'"),
-        (
-            "cannot import name 'x' from partially initialized module 'shop' (most likely ...)",
-            "module 'shop' has no 'x'",
-        ),
+        ("cannot import name 'x' from partially initialized module 'shop' (most likely ...)",
+         "module 'shop' has no 'x'"),
         ("No module named 'shop.carts'", "there is no module 'shop.carts'"),
         ("something else", ""),
     ],
-)
+)  # fmt: skip
 def test_message_of_python_says_what_does_not_fit(message: str, lesson: str) -> None:
     assert learned_constraint(failure(message), lambda _: None) == lesson
 

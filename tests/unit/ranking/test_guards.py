@@ -243,39 +243,27 @@ def test_value_is_followed_through_helpers_of_the_test_file() -> None:
         pytest.param("", "def test():\n    pay(amount=-5)\n", id="by its name"),
         pytest.param("", "def test():\n    pay(int('-5'))\n", id="of a call of Python"),
         pytest.param("", "def test():\n    pay(*[-5])\n", id="in a list"),
-        pytest.param(
-            "",
-            "def test():\n    amount = 3\n    amount -= 8\n    pay(amount)\n",
-            id="in a variable",
-        ),
-        pytest.param(
-            "",
-            "AMOUNT = -4\ndef test():\n    pay(-AMOUNT * -1)\n",
-            id="a constant of its file",
-        ),
-        pytest.param(
-            LISTS,
-            "def test():\n    items = [1]\n    items.remove(1)\n    total(items)\n",
-            id="a container that only the test changed",
-        ),
-        pytest.param(
-            "def log(x):\n    pass\n",
-            "def test():\n    amount = -1\n    log(amount)\n    pay(amount)\n",
-            id="a number, whoever else was given it",
-        ),
+        pytest.param("",
+                     "def test():\n    amount = 3\n    amount -= 8\n    pay(amount)\n",
+                     id="in a variable"),
+        pytest.param("",
+                     "AMOUNT = -4\ndef test():\n    pay(-AMOUNT * -1)\n",
+                     id="a constant of its file"),
+        pytest.param(LISTS,
+                     "def test():\n    items = [1]\n    items.remove(1)\n    total(items)\n",
+                     id="a container that only the test changed"),
+        pytest.param("def log(x):\n    pass\n",
+                     "def test():\n    amount = -1\n    log(amount)\n    pay(amount)\n",
+                     id="a number, whoever else was given it"),
         pytest.param(
             "def buy(price):\n    return pay(price)\ndef shop(n):\n    return buy(price=n)\n",
-            "def test():\n    shop(-2)\n",
-            id="passed on by functions",
-        ),
-        pytest.param(
-            f"{ACCOUNT}class Child(Account):\n"
-            "    def __init__(self, n):\n        super().__init__(n)\n",
-            "def test():\n    Child(-3)\n",
-            id="passed on by the constructor of a subclass",
-        ),
+            "def test():\n    shop(-2)\n", id="passed on by functions"),
+        pytest.param(f"{ACCOUNT}class Child(Account):\n"
+                     "    def __init__(self, n):\n        super().__init__(n)\n",
+                     "def test():\n    Child(-3)\n",
+                     id="passed on by the constructor of a subclass"),
     ],
-)
+)  # fmt: skip
 def test_value_that_the_test_made_is_the_tests(code: str, test: str) -> None:
     assert owner_of(PAY + code, test) == OF_TEST
 
@@ -301,50 +289,31 @@ def test_function_that_makes_the_value_is_the_owner_even_if_a_test_calls_it(body
         pytest.param(
             LISTS, "items = [1]\n    fill(items)\n    total(items)", id="code may have changed it"
         ),
-        pytest.param(
-            f"{LISTS}def report(items):\n    fill(items)\n    return total(items)\n",
-            "report([1])",
-            id="code on the way may have changed it",
-        ),
-        pytest.param(
-            "class Debt:\n    n = -1\n    def settle(self):\n        pay(self.n)\n",
-            "Debt().settle()",
-            id="state that a method hands over",
-        ),
-        pytest.param(
-            "def owe(amount=-1):\n    if amount < 0:\n        raise ValueError\n",
-            "owe()",
-            id="a default value",
-        ),
-        pytest.param(
-            "def logged(f):\n    def wrapper(*args):\n        return f(*args)\n"
-            "    return wrapper\n"
-            "@logged\ndef owe(amount):\n    if amount < 0:\n        raise ValueError\n",
-            "owe(-1)",
-            id="a decorator between two frames",
-        ),
+        pytest.param(f"{LISTS}def report(items):\n    fill(items)\n    return total(items)\n",
+                     "report([1])", id="code on the way may have changed it"),
+        pytest.param("class Debt:\n    n = -1\n    def settle(self):\n        pay(self.n)\n",
+                     "Debt().settle()", id="state that a method hands over"),
+        pytest.param("def owe(amount=-1):\n    if amount < 0:\n        raise ValueError\n",
+                     "owe()", id="a default value"),
+        pytest.param("def logged(f):\n    def wrapper(*args):\n        return f(*args)\n"
+                     "    return wrapper\n"
+                     "@logged\ndef owe(amount):\n    if amount < 0:\n        raise ValueError\n",
+                     "owe(-1)", id="a decorator between two frames"),
         pytest.param("", "pay(1) + pay(-1)", id="two calls on one line"),
-        pytest.param(
-            ACCOUNT,
-            "account = Account(9)\n    account.deposit(5)\n    account.withdraw(7)",
-            id="a condition on the state of an object",
-        ),
-        pytest.param(
-            "class Limiter:\n    limit = 9\n    def lower(self, limit):\n"
-            "        if self.limit > 5:\n            raise ValueError\n",
-            "Limiter().lower(3)",
-            id="state with the name of a parameter",
-        ),
+        pytest.param(ACCOUNT,
+                     "account = Account(9)\n    account.deposit(5)\n    account.withdraw(7)",
+                     id="a condition on the state of an object"),
+        pytest.param("class Limiter:\n    limit = 9\n    def lower(self, limit):\n"
+                     "        if self.limit > 5:\n            raise ValueError\n",
+                     "Limiter().lower(3)", id="state with the name of a parameter"),
         pytest.param(
             "class Order:\n    def __init__(self, total):\n        self.total = taxed(total)\n"
             "        if self.total < 0:\n            raise ValueError\n"
             "def taxed(n):\n    return -n\n",
-            "Order(3)",
-            id="an attribute that a constructor computed",
-        ),
+            "Order(3)", id="an attribute that a constructor computed"),
         pytest.param(DATACLASS, "Line(-3)", id="a condition on what a dataclass computes"),
     ],
-)
+)  # fmt: skip
 def test_value_of_which_it_is_unclear_who_made_it_is_nobodys(code: str, test: str) -> None:
     assert guard_of(PAY + code, f"def test():\n    {test}\n") is None
 

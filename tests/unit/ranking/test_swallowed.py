@@ -95,21 +95,14 @@ def test_handler_of_some_types_is_named_with_them() -> None:
         pytest.param(BROAD, {3: BAD, 4: BAD, 5: BAD}, 0, 0, id="no test passes"),
         pytest.param(BROAD, {3: BOTH, 4: BAD}, GOOD, 0, id="of another type"),
         pytest.param(BROAD, {3: BOTH, 4: BAD, 5: BAD}, GOOD, 5, id="it raised"),
-        pytest.param(
-            BROAD.replace("pass", "raise ValueError"), {4: BAD, 5: BAD}, GOOD, 0, id="translated"
-        ),
-        pytest.param(
-            BROAD.replace("Exception", "GeneratorExit"), {4: BAD, 5: BAD}, GOOD, 0, id="closed"
-        ),
-        pytest.param(
-            BROAD.replace("Exception:\n            pass", "KeyError: pass"),
-            {4: BAD},
-            GOOD,
-            0,
-            id="perhaps of another type",
-        ),
+        pytest.param(BROAD.replace("pass", "raise ValueError"), {4: BAD, 5: BAD}, GOOD, 0,
+                     id="translated"),
+        pytest.param(BROAD.replace("Exception", "GeneratorExit"), {4: BAD, 5: BAD}, GOOD, 0,
+                     id="closed"),
+        pytest.param(BROAD.replace("Exception:\n            pass", "KeyError: pass"), {4: BAD},
+                     GOOD, 0, id="perhaps of another type"),
     ],
-)
+)  # fmt: skip
 def test_handler_says_nothing(
     text: str, lines: Mapping[int, int], passing: int, left_at: int
 ) -> None:
