@@ -18,13 +18,7 @@ from pytest_bayesloc.inspection.gate import admit
 from pytest_bayesloc.inspection.writing import with_assertions
 from pytest_bayesloc.rerun.child import NAME, Probe
 from pytest_bayesloc.rerun.swap import compile_patched
-from tests.property.test_patch_laws import (
-    ARGUMENTS,
-    behaviour,
-    functions_of,
-    is_writable,
-    modules,
-)
+from tests.property.test_patch_laws import ARGUMENTS, behaviour, functions_of, is_writable, modules
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.source import Unit

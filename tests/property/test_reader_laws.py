@@ -363,31 +363,12 @@ def test_journal_and_trust_are_read_or_passed_over(
 
 
 INI = st.one_of(
-    st.sampled_from(
-        [
-            "",
-            "0",
-            "-1",
-            "nan",
-            "inf",
-            "1e999",
-            "9" * 5_000,
-            "x:" * 50,
-            "a\0b",
-            "json:",
-            "docker:",
-            "postgresql://",
-            "::",
-            "=",
-            "1=2",
-            "embedding:",
-            "on",
-            "off",
-            "%s",
-        ]
-    ),
+    st.sampled_from([
+        "", "0", "-1", "nan", "inf", "1e999", "9" * 5_000, "x:" * 50, "a\0b", "json:", "docker:",
+        "postgresql://", "::", "=", "1=2", "embedding:", "on", "off", "%s",
+    ]),
     st.text(max_size=15),
-)
+)  # fmt: skip
 
 
 @fixed_cases

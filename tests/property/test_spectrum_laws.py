@@ -123,10 +123,7 @@ def test_tests_are_in_one_group_with_their_key_and_with_nothing_else(
 def test_order_of_locations_moves_nothing(spectrum: Spectrum) -> None:
     items = list(spectrum.lines.items())
     shuffled = Spectrum(
-        tests=TESTS,
-        failing=spectrum.failing,
-        passing=spectrum.passing,
-        lines=dict(reversed(items)),
+        tests=TESTS, failing=spectrum.failing, passing=spectrum.passing, lines=dict(reversed(items))
     )
 
     assert split_failures(shuffled, {}) == split_failures(spectrum, {})

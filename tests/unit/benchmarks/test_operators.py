@@ -31,10 +31,7 @@ KINDS: tuple[tuple[Sequence[Operator[Any]], Callable[[SourceFile], Iterable[Any]
     ],
 )
 def test_operator_makes_its_examples(
-    operator: Operator[Any],
-    sites: Callable[[SourceFile], Iterable[Any]],
-    before: str,
-    after: str,
+    operator: Operator[Any], sites: Callable[[SourceFile], Iterable[Any]], before: str, after: str
 ) -> None:
     changes = (changes_of("any", operator, site) for site in sites(SourceFile("m.py", before)))
 

@@ -255,10 +255,7 @@ READER = ("app.py", 3, 2, "find")
     ],
 )
 def test_what_is_asked_in_vain_is_told_where_passing_tests_ask_otherwise(
-    asked: str,
-    elsewhere: Sequence[str],
-    suspected: bool,
-    state: str,
+    asked: str, elsewhere: Sequence[str], suspected: bool, state: str
 ) -> None:
     read = "os.environ['SHOP_KEY'], open('/etc/shop.conf'), 'shop.py'"
     code = f"import os\ndef find():\n    return {read}\n"

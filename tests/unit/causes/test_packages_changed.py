@@ -6,8 +6,9 @@ from datetime import datetime, timezone
 import pytest
 
 from pytest_bayesloc.causes.versions import packages_changed
-from pytest_bayesloc.domain.failure import Failure, Frame
+from pytest_bayesloc.domain.failure import Frame
 from pytest_bayesloc.history.runs import versions_in
+from tests.fakes.sources import failure_at
 
 DAY = datetime(2026, 3, 4, tzinfo=timezone.utc)
 CHANGED = {"attrs": ("1", "2"), "rounding": ("1.2", "2.0")}
@@ -15,9 +16,7 @@ CHANGED = {"attrs": ("1", "2"), "rounding": ("1.2", "2.0")}
 
 def told(path: str, code: str) -> str:
     frame = Frame(file=path, line=1, name="f", first_line=1, in_app=False)
-    failure = Failure(
-        node_id="t.py::test", phase="call", exc_type="ValueError", message="", frames=(frame,)
-    )
+    failure = failure_at(frame, kind="ValueError", message="")
     cause = packages_changed(CHANGED, DAY, failure, [ast.parse(code)], None)
     return cause.text if cause is not None else ""
 

@@ -62,9 +62,7 @@ def spans(source: SourceMap) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-def test_functions_and_classes_span_from_their_header_to_their_last_line(
-    source: SourceMap,
-) -> None:
+def test_functions_and_classes_span_from_their_header_to_their_last_line(source: SourceMap) -> None:
     assert spans(source) == {
         "<module>": [(1, 32)],
         "decorated": [(7, 9)],

@@ -1,4 +1,4 @@
-"""Changes of which a test says no more than it is about."""
+"""Changes of which a test says no more than it is about, and texts before and after one."""
 
 from __future__ import annotations
 
@@ -23,3 +23,8 @@ def candidate(before: str, after: str, **more: object) -> Candidate:
 def tried(change: Candidate, status: Status = Status.STILL_FAILS, **more: object) -> Checked:
     """What came of a change."""
     return Checked(candidate=change, patch=patch_of(change), status=status, **more)  # type: ignore[arg-type]
+
+
+def f(given: str, before: str, after: str) -> tuple[str, str]:
+    """The function ``f(given)`` with one body and with another."""
+    return f"def f({given}):\n    {before}\n", f"def f({given}):\n    {after}\n"

@@ -88,10 +88,7 @@ def test_a_fix_passes_in_a_fork_and_then_anew_with_what_it_may_break() -> None:
     _, runner, status, _ = checked({}, {}, covering=["t::good"])
 
     assert status is Status.VERIFIED
-    assert runner.asked[1:] == [
-        (True, False, ("t::bad",)),
-        (True, True, ("t::bad", "t::good")),
-    ]
+    assert runner.asked[1:] == [(True, False, ("t::bad",)), (True, True, ("t::bad", "t::good"))]
 
 
 @pytest.mark.parametrize(

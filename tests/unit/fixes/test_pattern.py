@@ -6,63 +6,55 @@ import pytest
 
 from pytest_bayesloc.fixes.pattern import pattern_of, propose
 from pytest_bayesloc.fixes.project import Task
+from tests.unit.fixes.candidates import f
 
+#: What a person changed, and the pattern of it.
 HABITS = {
     "a bound of a slice": (
-        "def f(a, e):\n    return a[0:e]\n",
-        "def f(a, e):\n    return a[0:e + 1]\n",
+        f("a, e", "return a[0:e]", "return a[0:e + 1]"),
         ("_1_[0:e]", "_1_[0:e + 1]"),
     ),
     "a key that may be missing": (
-        "def f(x):\n    a = 1\n    return x['name']\n",
-        "def f(x):\n    a = 1\n    return x.get('name')\n",
+        f("x", "a = 1\n    return x['name']", "a = 1\n    return x.get('name')"),
         ("_1_[_2_]", "_1_.get(_2_)"),
     ),
     "a bound": (
-        "def f(xs, n):\n    return [x for x in xs if x < n]\n",
-        "def f(xs, n):\n    return [x for x in xs if x <= n]\n",
+        f("xs, n", "return [x for x in xs if x < n]", "return [x for x in xs if x <= n]"),
         ("_1_ < _2_", "_1_ <= _2_"),
     ),
     "a method": (
-        "def f(line):\n    return clean(line.rstrip())\n",
-        "def f(line):\n    return clean(line.strip())\n",
+        f("line", "return clean(line.rstrip())", "return clean(line.strip())"),
         ("_1_.rstrip()", "_1_.strip()"),
     ),
-    "a keyword": (
-        "def f(path):\n    text = open(path)\n    return text\n",
-        "def f(path):\n    text = open(path, encoding='utf-8')\n    return text\n",
-        None,
-    ),
     "a value more": (
-        "def f(total):\n    return round(total)\n",
-        "def f(total):\n    return round(total, 2)\n",
+        f("total", "return round(total)", "return round(total, 2)"),
         ("round(_1_)", "round(_1_, 2)"),
     ),
 }
 NO_HABITS = {
-    "two things": (
-        "def f(x):\n    return x['a'] + x['b']\n",
-        "def f(x):\n    return x.get('a') - x['b']\n",
+    "a keyword": f(
+        "path",
+        "text = open(path)\n    return text",
+        "text = open(path, encoding='utf-8')\n    return text",
     ),
+    "two things": f("x", "return x['a'] + x['b']", "return x.get('a') - x['b']"),
     "nothing": ("def f(x):\n    return x\n", "def f(x):  # why\n    return x\n"),
-    "another name": ("def f(x, y):\n    return x\n", "def f(x, y):\n    return y\n"),
-    "a statement more": ("def f(x):\n    return x\n", "def f(x):\n    x += 1\n    return x\n"),
+    "another name": f("x, y", "return x", "return y"),
+    "a statement more": f("x", "return x", "x += 1\n    return x"),
     "no syntax": ("def f(x:\n", "def f(x):\n    return x\n"),
 }
 
 
 @pytest.mark.parametrize("name", HABITS)
 def test_a_small_change_becomes_a_pattern(name: str) -> None:
-    before, after, expected = HABITS[name]
+    change, expected = HABITS[name]
 
-    assert pattern_of(before, after) == expected
+    assert pattern_of(*change) == expected
 
 
 @pytest.mark.parametrize("name", NO_HABITS)
 def test_what_is_no_habit_is_no_pattern(name: str) -> None:
-    before, after = NO_HABITS[name]
-
-    assert pattern_of(before, after) is None
+    assert pattern_of(*NO_HABITS[name]) is None
 
 
 def test_a_pattern_is_carried_out_with_other_names() -> None:
@@ -77,10 +69,9 @@ def test_a_pattern_is_carried_out_with_other_names() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", [name for name in HABITS if HABITS[name][2]])
+@pytest.mark.parametrize("name", HABITS)
 def test_a_pattern_mends_what_it_was_learned_from(name: str) -> None:
-    before, after, pattern = HABITS[name]
-    assert pattern is not None
+    (before, after), pattern = HABITS[name]
     n_lines = before.count("\n")
     task = Task(code=before, filename="a.py", error="", line=n_lines, lines=(n_lines,))
 

@@ -64,13 +64,7 @@ def reach(*never_edited: str) -> Reach:
 
 @pytest.mark.parametrize(
     ("name", "leads"),
-    [
-        ("wipe", True),
-        ("Store", True),
-        ("again", True),
-        ("count", False),
-        ("nobody", False),
-    ],
+    [("wipe", True), ("Store", True), ("again", True), ("count", False), ("nobody", False)],
 )
 def test_calls_are_followed_by_name(name: str, *, leads: bool) -> None:
     assert reach().reaches(name) is leads

@@ -6,13 +6,9 @@ import pytest
 
 from pytest_bayesloc.domain.recording import RESULT
 from pytest_bayesloc.fixes.soundness import doubt, emptied, tuned, unsound
+from tests.unit.fixes.candidates import f
 
 TEST = "    def test_total(self):\n        assert total(['a', 17], 'blue') == 4217\n"
-
-
-def f(given: str, before: str, after: str) -> tuple[str, str]:
-    """The function ``f(given)`` with one body and with another."""
-    return f"def f({given}):\n    {before}\n", f"def f({given}):\n    {after}\n"
 
 
 def caught(before: str, after: str, then: str = "pass") -> tuple[str, str]:

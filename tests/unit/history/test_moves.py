@@ -20,9 +20,7 @@ def since(now: dict[str, str], *new: str) -> Changes:
     """What changed from ``THEN``, where ``new`` files were made since."""
     texts, moved = followed(THEN, now.get, now, new.__contains__)
     (found,) = changes_since(
-        [texts],
-        lambda file: now.get(file, ""),
-        lambda file: SourceMap(now.get(file, ""), file),
+        [texts], lambda file: now.get(file, ""), lambda file: SourceMap(now.get(file, ""), file)
     )
     return replace(found, moved=moved)
 

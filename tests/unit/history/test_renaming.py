@@ -7,8 +7,7 @@ from tests.unit.history.test_edits import CODE, changes
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [("total", "amount"), ("net", "netto"), ("LIMIT", "MOST"), ("price", "cost")],
+    ("old", "new"), [("total", "amount"), ("net", "netto"), ("LIMIT", "MOST"), ("price", "cost")]
 )
 def test_name_that_became_another_everywhere_was_renamed(old: str, new: str) -> None:
     assert is_renaming(changes(CODE.replace(old, new)))

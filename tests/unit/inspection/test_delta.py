@@ -56,11 +56,7 @@ def test_many_changes_are_undone_by_halves() -> None:
 def test_each_test_belongs_to_the_smallest_set_that_repairs_it(changes: str) -> None:
     world = World({"1": "b", "2": "e", "3": "b", "4": "bg", "5": "b"})
 
-    assert world.shares(changes) == [
-        ("b", "135", True),
-        ("e", "2", True),
-        ("bg", "4", True),
-    ]
+    assert world.shares(changes) == [("b", "135", True), ("e", "2", True), ("bg", "4", True)]
     assert len(world.tried) == len(set(world.tried))
 
 

@@ -438,15 +438,7 @@ def test_lines_within_a_text_with_values_keep_their_blanks(prefix: str) -> None:
 @pytest.mark.parametrize("step", ["    ", "\t"])
 @pytest.mark.parametrize("is_indented", [True, False])
 def test_method_may_come_back_with_its_indentation_or_without(step: str, is_indented: bool) -> None:
-    body = [
-        '"""Doc',
-        "",
-        f"{step * 2}more.   ",
-        f'{step * 2}"""',
-        "y = '''",
-        "  a",
-        "'''",
-    ]
+    body = ['"""Doc', "", f"{step * 2}more.   ", f'{step * 2}"""', "y = '''", "  a", "'''"]
     lines = "".join(f"{step * 2 * (i in (0, 4))}{text}\n" for i, text in enumerate(body))
     method = f"{step}def f(self):\n{lines}{step * 2}return y\n"
     text = method.replace(f"{step * 2}return", f"{step * 2}assert y\n{step * 2}return")

@@ -58,12 +58,7 @@ def test_target_is_cleared_by_a_callee_or_by_its_input(
 
 
 # outer( middle( inner() ) other() )
-NESTED = (
-    call(OUTER, -1, 0, 7),
-    call(MIDDLE, 0, 1, 4),
-    call(INNER, 1, 2, 3),
-    call(OTHER, 0, 5, 6),
-)
+NESTED = (call(OUTER, -1, 0, 7), call(MIDDLE, 0, 1, 4), call(INNER, 1, 2, 3), call(OTHER, 0, 5, 6))
 # outer(inner()) with a wrong inner, then outer() that is wrong by itself.
 TWICE = (call(OUTER, -1, 0, 3), call(INNER, 0, 1, 2), call(OUTER, -1, 4, 5))
 RECURSIVE = (call(OUTER, -1, 0, 5), call(INNER, 0, 1, 4), call(INNER, 1, 2, 3))

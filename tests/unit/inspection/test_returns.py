@@ -10,11 +10,7 @@ import pytest
 from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.domain.inspection import Effect, Verdict
 from pytest_bayesloc.domain.recording import Call, Recording, Value
-from pytest_bayesloc.inspection.strategies.values import (
-    Returns,
-    attempts,
-    by_callee,
-)
+from pytest_bayesloc.inspection.strategies.values import Returns, attempts, by_callee
 from pytest_bayesloc.inspection.strategy import Budget
 from tests.fakes.case import case_of, location
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
@@ -53,10 +49,7 @@ def made(
 def test_each_side_takes_the_place_of_the_other_one_of_its_own_test() -> None:
     first, second = attempts(made(), A)
 
-    assert first == {
-        "f0": ("5", "3"),
-        "f1": ("6", "3"),
-    }
+    assert first == {"f0": ("5", "3"), "f1": ("6", "3")}
     assert second["f1"] == ("3", "6")
 
 

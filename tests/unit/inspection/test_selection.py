@@ -5,12 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.inspection.strategy import (
-    InspectionStrategy,
-    Limits,
-    likeliest,
-    stop_reason,
-)
+from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits, likeliest, stop_reason
 from pytest_bayesloc.ranking.belief import IndependentBelief
 from tests.fakes.case import location
 

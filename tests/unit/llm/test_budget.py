@@ -32,11 +32,7 @@ def test_what_was_taken_is_booked() -> None:
 
 @pytest.mark.parametrize(
     ("limits", "setting"),
-    [
-        ({"n_calls": 2}, "calls"),
-        ({"n_tokens": 50}, "tokens"),
-        ({"cost": 0.0003}, "cost"),
-    ],
+    [({"n_calls": 2}, "calls"), ({"n_tokens": 50}, "tokens"), ({"cost": 0.0003}, "cost")],
 )
 def test_cap_that_is_met_is_named(limits: dict[str, float], setting: str) -> None:
     own = budget(**limits)

@@ -9,6 +9,7 @@ import pytest
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.memory.symptoms import fingerprint
+from tests.fakes.sources import failure_at
 
 CODE = """\
 def check(knots, degree):
@@ -52,14 +53,8 @@ RAISED = (
 )
 
 
-def failure(*frames: Frame, exc_type: str = "ValueError", message: str = "too few") -> Failure:
-    return Failure(
-        node_id="test_knots.py::test_insert",
-        phase="call",
-        exc_type=exc_type,
-        message=message,
-        frames=frames,
-    )
+def failure(*frames: Frame, kind: str = "ValueError", message: str = "too few") -> Failure:
+    return failure_at(*frames, kind=kind, message=message)
 
 
 def of(item: Failure, code: str = CODE, test: str = TEST) -> str:
@@ -70,11 +65,7 @@ def test_moved_lines_and_layout_make_no_difference() -> None:
     shifted = "# one more line\n\n" + CODE.replace(
         '(\n            "too few"', '("too few"'
     ).replace("len(knots)\n        )", "len(knots))")
-    moved = (
-        RAISED[0],
-        frame("knots.py", 9, "insert", 8),
-        frame("knots.py", 5, "check", 3),
-    )
+    moved = (RAISED[0], frame("knots.py", 9, "insert", 8), frame("knots.py", 5, "check", 3))
 
     assert of(failure(*moved), shifted) == of(failure(*RAISED))
 
@@ -89,7 +80,7 @@ def test_neither_path_nor_message_nor_test_is_part_of_it() -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        failure(*RAISED, exc_type="TypeError"),
+        failure(*RAISED, kind="TypeError"),
         failure(*RAISED[:2]),
         failure(*RAISED[:2], replace(RAISED[2], line=2)),
     ],

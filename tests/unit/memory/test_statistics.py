@@ -47,8 +47,7 @@ def test_memory_without_bugs_has_no_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "of", "shown"),
-    [(50, 100, (50, 40, 60)), (3, 3, (100, 44, 100)), (0, 3, (0, 0, 56))],
+    ("n", "of", "shown"), [(50, 100, (50, 40, 60)), (3, 3, (100, 44, 100)), (0, 3, (0, 0, 56))]
 )
 def test_share_has_the_interval_of_wilson(n: int, of: int, shown: tuple[int, ...]) -> None:
     found = share(n, of)
@@ -58,14 +57,7 @@ def test_share_has_the_interval_of_wilson(n: int, of: int, shown: tuple[int, ...
 
 
 @pytest.mark.parametrize(
-    ("n", "low", "high"),
-    [
-        (1, 1, 1),
-        (5, 1, 5),
-        (6, 1, 6),
-        (25, 8, 18),
-        (20_000, 9861, 10_140),
-    ],
+    ("n", "low", "high"), [(1, 1, 1), (5, 1, 5), (6, 1, 6), (25, 8, 18), (20_000, 9861, 10_140)]
 )
 def test_median_has_the_interval_of_its_order_statistics(n: int, low: int, high: int) -> None:
     """The bounds of the sign test's tables."""

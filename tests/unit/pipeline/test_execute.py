@@ -33,11 +33,7 @@ def session(config: pytest.Config, notes: list[str], specs: Sequence[str]) -> Co
     [("popen", "execnet", "remote"), ("dask:local", "distributed", "dask")],
 )
 def test_engine_that_is_not_installed_is_named(
-    pytestconfig: pytest.Config,
-    monkeypatch: pytest.MonkeyPatch,
-    spec: str,
-    module: str,
-    extra: str,
+    pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch, spec: str, module: str, extra: str
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, module, None)
 

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
     [(10, 0, 0, 15), (15, 4, 1, 15), (20, 10, 0, 20), (60, 30, 20, 60)],
 )
 def test_second_without_a_cpu_is_no_work_and_the_wall_bounds_it(
-    monkeypatch: pytest.MonkeyPatch,
-    wall_s: float,
-    of_reruns_s: float,
-    own_s: float,
-    spent_s: float,
+    monkeypatch: pytest.MonkeyPatch, wall_s: float, of_reruns_s: float, own_s: float, spent_s: float
 ) -> None:
     wall, pool, own = Clock(100.0), SimpleNamespace(waited_s=0.0), [7.0]
     monkeypatch.setattr(inspect, "monotonic", wall)

@@ -27,7 +27,7 @@ from pytest_bayesloc.ranking.faults import combine, fault_of
 from pytest_bayesloc.ranking.groups import divided, open_groups
 from pytest_bayesloc.ranking.likelihoods import likelihood, of_ratio, repair_likelihood, weigh
 from tests.fakes.case import case_of, frame_in
-from tests.fakes.sources import TextSources
+from tests.fakes.sources import TextSources, failure_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,14 +76,9 @@ CALLED_AT = {TEST_A: 2, TEST_B: 5, TEST_C: 8}
 
 
 def failure(test: Location, *inner: tuple[Location, int], exc_type: str = "ValueError") -> Failure:
-    return Failure(
-        node_id=test.qualname,
-        phase="call",
-        exc_type=exc_type,
-        message="",
-        frames=(frame_in(test, CALLED_AT[test]), *(frame_in(*place) for place in inner)),
-        test_locations=(test,),
-    )
+    frames = (frame_in(test, CALLED_AT[test]), *(frame_in(*place) for place in inner))
+    failed = failure_at(*frames, kind=exc_type, message="", tests=(test,))
+    return replace(failed, node_id=test.qualname)
 
 
 def refused(test: Location) -> Failure:
@@ -180,10 +175,7 @@ def edited_test() -> FileChange:
         (Changes(), Situation.NEW_TEST),
         (Changes(known=frozenset({"shop.py"})), Situation.NEW_TEST),
         (Changes(known=frozenset({"test_shop.py"})), Situation.REGRESSION),
-        (
-            Changes(known=FILES, files={"test_shop.py": edited_test()}),
-            Situation.NEW_TEST,
-        ),
+        (Changes(known=FILES, files={"test_shop.py": edited_test()}), Situation.NEW_TEST),
     ],
     ids=["nothing is known", "the test is new", "the test is older", "the test changed"],
 )

@@ -34,13 +34,7 @@ def test_formula_gives_the_paper_value(name: str, score: float) -> None:
 
 
 @pytest.mark.parametrize("name", ["tarantula", "ochiai", "dstar2", "barinel"])
-@pytest.mark.parametrize(
-    "unexecuted",
-    [
-        counts(0, 0, 0, 0),
-        counts(0, 5, 2, 0),
-    ],
-)
+@pytest.mark.parametrize("unexecuted", [counts(0, 0, 0, 0), counts(0, 5, 2, 0)])
 def test_what_no_failing_test_executed_scores_0(name: str, unexecuted: Counts) -> None:
     assert formulas.FORMULAS[name](unexecuted) == 0.0
     assert formulas.suspiciousness(name, unexecuted) == 0.0

@@ -78,9 +78,7 @@ def test_circle_holds_what_reaches_each_other(calls: graph.Graph[str]) -> None:
     assert graph.circle_of(graph.call_graph({("f", "f"): 1}), "f") == {"f"}
 
 
-def test_layers_stand_below_all_callers_but_those_of_a_recursion(
-    calls: graph.Graph[str],
-) -> None:
+def test_layers_stand_below_all_callers_but_those_of_a_recursion(calls: graph.Graph[str]) -> None:
     assert graph.layers(calls) == [["test"], ["total"], ["each"], ["net"], ["rate"], ["log"]]
 
 

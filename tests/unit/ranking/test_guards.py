@@ -9,6 +9,7 @@ import pytest
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.ranking.evidence.guards import Guard, refusal
+from tests.fakes.sources import failure_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +38,7 @@ def frames_of(traceback: TracebackType | None) -> tuple[Frame, ...]:
     return tuple(found[1:])
 
 
-def guard_of(
+def refused(
     code: str, test: str, arguments: Mapping[str, Any] | None = None, fixtures: str = ""
 ) -> Guard | None:
     """What refused ``test()`` of a test file, which sees the names of the code's file."""
@@ -52,15 +53,16 @@ def guard_of(
         frames, message = frames_of(error.__traceback__), str(error)
     else:
         pytest.fail("nothing was refused")
-    failure = Failure(
-        node_id=f"{TEST}::test",
-        phase="call",
-        exc_type="ValueError",
-        message=message,
-        frames=frames,
-        test_locations=tuple(named(maps[TEST], name) for name in ("test", *fixtures.split())),
-    )
-    return refusal(failure, maps.get)
+    tests = tuple(named(maps[TEST], name) for name in ("test", *fixtures.split()))
+    return refusal(failure_at(*frames, kind="ValueError", message=message, tests=tests), maps.get)
+
+
+def guard_of(
+    code: str, test: str, arguments: Mapping[str, Any] | None = None, fixtures: str = ""
+) -> Guard:
+    guard = refused(code, test, arguments, fixtures)
+    assert guard is not None
+    return guard
 
 
 def named(source: SourceMap, qualname: str) -> Location:
@@ -69,9 +71,9 @@ def named(source: SourceMap, qualname: str) -> Location:
 
 def owner_of(
     code: str, test: str, arguments: Mapping[str, Any] | None = None, fixtures: str = ""
-) -> str | None:
-    guard = guard_of(code, test, arguments, fixtures)
-    return None if guard is None else f"{guard.owner.file} {guard.owner.qualname}"
+) -> str:
+    owner = guard_of(code, test, arguments, fixtures).owner
+    return f"{owner.file} {owner.qualname}"
 
 
 PAY = """\
@@ -134,7 +136,6 @@ OF_TEST = f"{TEST} test"
 def test_guard_names_the_test_that_made_the_value() -> None:
     guard = guard_of(PAY, "def test():\n    assert pay(-5) == 5\n")
 
-    assert guard is not None
     assert (guard.function.qualname, guard.condition) == ("pay", "amount < 0")
     assert (guard.owner.qualname, guard.line, guard.value) == ("test", 2, "`-5`")
     assert not guard.in_fixture
@@ -154,7 +155,6 @@ def test_check_that_has_its_error_raised_elsewhere_is_the_guard() -> None:
 
     guard = guard_of(code, "def test():\n    assert pay(-5) == 5\n")
 
-    assert guard is not None
     assert (guard.function.qualname, guard.condition) == ("pay", "amount < 0")
     assert (guard.owner.qualname, guard.value) == ("test", "`-5`")
 
@@ -170,7 +170,7 @@ def test_check_that_has_its_error_raised_elsewhere_is_the_guard() -> None:
 def test_data_that_are_meant_to_be_refused_name_nobody(statement: str) -> None:
     test = f"import pytest\nfrom unittest import TestCase\ndef test():\n    {statement}\n"
 
-    assert guard_of(f"{PAY}def owe():\n    return pay(-5)\n", test) is None
+    assert refused(f"{PAY}def owe():\n    return pay(-5)\n", test) is None
 
 
 def test_keyword_only_parameter_is_not_taken_for_a_positional_one() -> None:
@@ -179,7 +179,6 @@ def test_keyword_only_parameter_is_not_taken_for_a_positional_one() -> None:
         "def test():\n    pay(7, fee=-1)\n",
     )
 
-    assert guard is not None
     assert guard.value == "`-1`"
 
 
@@ -220,7 +219,7 @@ def opened():
     )
     monkeypatch.setitem(sys.modules, "shop", None)
 
-    assert guard_of(code, test) is None
+    assert refused(code, test) is None
 
 
 def test_value_is_followed_through_helpers_of_the_test_file() -> None:
@@ -233,39 +232,31 @@ def test_value_is_followed_through_helpers_of_the_test_file() -> None:
 
     guard = guard_of(PAY, test)
 
-    assert guard is not None
     assert (guard.owner.qualname, guard.line) == ("test", 4)
 
 
 @pytest.mark.parametrize(
     ("code", "test"),
     [
-        pytest.param("", "def test():\n    pay(amount=-5)\n", id="by its name"),
-        pytest.param("", "def test():\n    pay(int('-5'))\n", id="of a call of Python"),
-        pytest.param("", "def test():\n    pay(*[-5])\n", id="in a list"),
-        pytest.param("",
-                     "def test():\n    amount = 3\n    amount -= 8\n    pay(amount)\n",
-                     id="in a variable"),
-        pytest.param("",
-                     "AMOUNT = -4\ndef test():\n    pay(-AMOUNT * -1)\n",
-                     id="a constant of its file"),
-        pytest.param(LISTS,
-                     "def test():\n    items = [1]\n    items.remove(1)\n    total(items)\n",
+        pytest.param("", "pay(amount=-5)", id="by its name"),
+        pytest.param("", "pay(int('-5'))", id="of a call of Python"),
+        pytest.param("", "pay(*[-5])", id="in a list"),
+        pytest.param("", "amount = 3\n    amount -= 8\n    pay(amount)", id="in a variable"),
+        pytest.param("", "pay(-AMOUNT * -1)", id="a constant of its file"),
+        pytest.param(LISTS, "items = [1]\n    items.remove(1)\n    total(items)",
                      id="a container that only the test changed"),
-        pytest.param("def log(x):\n    pass\n",
-                     "def test():\n    amount = -1\n    log(amount)\n    pay(amount)\n",
+        pytest.param("def log(x):\n    pass\n", "amount = -1\n    log(amount)\n    pay(amount)",
                      id="a number, whoever else was given it"),
         pytest.param(
             "def buy(price):\n    return pay(price)\ndef shop(n):\n    return buy(price=n)\n",
-            "def test():\n    shop(-2)\n", id="passed on by functions"),
+            "shop(-2)", id="passed on by functions"),
         pytest.param(f"{ACCOUNT}class Child(Account):\n"
                      "    def __init__(self, n):\n        super().__init__(n)\n",
-                     "def test():\n    Child(-3)\n",
-                     id="passed on by the constructor of a subclass"),
+                     "Child(-3)", id="passed on by the constructor of a subclass"),
     ],
 )  # fmt: skip
 def test_value_that_the_test_made_is_the_tests(code: str, test: str) -> None:
-    assert owner_of(PAY + code, test) == OF_TEST
+    assert owner_of(PAY + code, f"AMOUNT = -4\ndef test():\n    {test}\n") == OF_TEST
 
 
 def test_value_from_parametrisation_is_the_tests() -> None:
@@ -273,9 +264,7 @@ def test_value_from_parametrisation_is_the_tests() -> None:
 
 
 @pytest.mark.parametrize(
-    "body",
-    ["pay(-1)", "back = n - wrong(n)\n    pay(back)"],
-    ids=["a constant", "computed"],
+    "body", ["pay(-1)", "back = n - wrong(n)\n    pay(back)"], ids=["a constant", "computed"]
 )
 def test_function_that_makes_the_value_is_the_owner_even_if_a_test_calls_it(body: str) -> None:
     code = f"{PAY}def refund(n):\n    {body}\ndef wrong(n):\n    return 9\n"
@@ -315,7 +304,7 @@ def test_function_that_makes_the_value_is_the_owner_even_if_a_test_calls_it(body
     ],
 )  # fmt: skip
 def test_value_of_which_it_is_unclear_who_made_it_is_nobodys(code: str, test: str) -> None:
-    assert guard_of(PAY + code, f"def test():\n    {test}\n") is None
+    assert refused(PAY + code, f"def test():\n    {test}\n") is None
 
 
 # -- what a guard is
@@ -379,9 +368,7 @@ def pay(amount):
     {body}
 """
 
-    guard = guard_of(code, "def test():\n    pay(-1)\n")
-
-    assert guard is None
+    assert refused(code, "def test():\n    pay(-1)\n") is None
 
 
 @pytest.mark.parametrize(
@@ -398,7 +385,6 @@ def pay(amount):
 def test_methods_and_constructors_are_followed(call: str) -> None:
     guard = guard_of(ACCOUNT, f"def test():\n    {call}\n")
 
-    assert guard is not None
     assert guard.owner.qualname == "test"
     assert guard.value in ("`13`", "`-1`")
 
@@ -407,7 +393,6 @@ def test_methods_and_constructors_are_followed(call: str) -> None:
 def test_field_of_a_dataclass_is_followed_to_who_gave_it(call: str) -> None:
     guard = guard_of(DATACLASS, f"def test():\n    {call}\n")
 
-    assert guard is not None
     assert (guard.function.qualname, guard.value) == ("Line.__post_init__", "`-1`")
 
 
@@ -426,7 +411,6 @@ def test_fixture_that_makes_the_value_is_the_owner() -> None:
 
     guard = guard_of(PAY, test, {"order": {"amount": -1}}, fixtures="order")
 
-    assert guard is not None
     assert (guard.owner.qualname, guard.in_fixture) == ("order", True)
 
 
@@ -449,7 +433,7 @@ def test_fixture_that_got_the_value_from_code_is_not_the_owner(
     fixtures = "amount start" if "start" in fixture else "amount"
     test = f"{fixture}def test(amount):\n    pay(amount)\n"
 
-    assert guard_of(code, test, {"amount": -1}, fixtures=fixtures) is None
+    assert refused(code, test, {"amount": -1}, fixtures=fixtures) is None
 
 
 @pytest.mark.parametrize(
@@ -469,7 +453,7 @@ def test_data_of_a_test_module_are_the_test_s_unless_something_else_fills_them(
     monkeypatch.setattr(sys.modules[__name__], "amounts", [-1], raising=False)
     code = PAY + "def debt():\n    return -1\n"
 
-    guard = guard_of(code, f"{module}def test():\n    pay(AMOUNTS[0])\n")
+    guard = refused(code, f"{module}def test():\n    pay(AMOUNTS[0])\n")
 
     assert (guard is not None) is is_known
 
@@ -487,7 +471,6 @@ def test_fixture_is_known_by_the_name_its_decorator_gives() -> None:
 
     guard = guard_of(PAY, test, {"amount": -1}, fixtures="amount_fixture")
 
-    assert guard is not None
     assert guard.owner.qualname == "amount_fixture"
 
 
@@ -501,7 +484,6 @@ def test_fixture_that_is_refused_itself_is_the_owner() -> None:
 
     guard = guard_of(PAY, test, fixtures="order")
 
-    assert guard is not None
     assert (guard.owner.qualname, guard.in_fixture) == ("order", True)
 
 
@@ -521,11 +503,11 @@ def test_test_that_spoils_what_its_fixture_made_is_not_told_from_it() -> None:
 
 
 def test_exception_from_outside_the_project_is_no_refusal() -> None:
-    assert guard_of("def pay(n):\n    if n < 0: int('x')\n", "def test():\n    pay(-1)\n") is None
+    assert refused("def pay(n):\n    if n < 0: int('x')\n", "def test():\n    pay(-1)\n") is None
 
 
 def test_failure_in_the_test_itself_is_no_refusal() -> None:
-    assert guard_of(PAY, "def test(n):\n    if n: raise ValueError\n", {"n": 1}) is None
+    assert refused(PAY, "def test(n):\n    if n: raise ValueError\n", {"n": 1}) is None
 
 
 def test_failure_without_frames_is_no_refusal() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_bayesloc.domain.failure import Failure, Frame
+from pytest_bayesloc.domain.failure import Frame
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.ranking.evidence.provenance import Unset, unset_attributes
+from tests.fakes.sources import failure_at
 
 BASE = """\
 class Shape:
@@ -22,14 +23,7 @@ class Shape:
 def found(code: str, message: str, exc_type: str = "AttributeError") -> Unset:
     files = {"base.py": SourceMap(BASE, "base.py"), "m.py": SourceMap(code, "m.py")}
     frame = Frame(file="base.py", line=7, name="Shape.tag", first_line=6, in_app=True)
-    failed = Failure(
-        node_id="test_m.py::test",
-        phase="call",
-        exc_type=exc_type,
-        message=message,
-        frames=(frame,),
-        test_locations=(),
-    )
+    failed = failure_at(frame, kind=exc_type, message=message)
     executed = {unit.location for source in files.values() for unit in source.units}
     return unset_attributes([failed, failed], executed, files.get)
 

@@ -142,22 +142,9 @@ class Touchy:
 
 
 STRANGE: list[object] = [
-    Touchy(),
-    [Touchy(), Touchy()],
-    None,
-    -1,
-    0.0,
-    float("nan"),
-    "",
-    "no",
-    [],
-    [2, 1],
-    [1, "a"],
-    ("b", 3),
-    10**400,
-    {},
-    True,
-]
+    Touchy(), [Touchy(), Touchy()], None, -1, 0.0, float("nan"), "", "no", [], [2, 1], [1, "a"],
+    ("b", 3), 10**400, {}, True,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("seen", OBSERVED, ids=range(len(OBSERVED)))

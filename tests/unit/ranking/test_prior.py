@@ -141,7 +141,4 @@ def test_tests_outside_the_sum_leave_the_code_as_it_is() -> None:
 
 @pytest.mark.parametrize("outside_sum", [False, True])
 def test_without_code_the_tests_get_everything(outside_sum: bool) -> None:
-    assert priors.with_tests({}, TWINS, outside_sum=outside_sum) == {
-        TEST: 0.5,
-        FIXTURE: 0.5,
-    }
+    assert priors.with_tests({}, TWINS, outside_sum=outside_sum) == {TEST: 0.5, FIXTURE: 0.5}

@@ -3,13 +3,14 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.failure import Failure, Frame, Role
+from pytest_bayesloc.domain.failure import Role
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.ranking.evidence.test_code import suspected_tests
 from tests.fakes.case import frame_in
+from tests.fakes.sources import failure_at
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.failure import Failure, Frame
 
 TEXT = dedent("""\
     import shop
@@ -46,15 +47,8 @@ BY_NAME = {unit.location.qualname: unit.location for unit in SOURCE.units}
 
 
 def failure(*tests: str, frames: tuple[Frame, ...] = ()) -> Failure:
-    locations: tuple[Location, ...] = tuple(BY_NAME[name] for name in tests)
-    return Failure(
-        node_id="t",
-        phase="call",
-        exc_type="AssertionError",
-        message="",
-        frames=frames,
-        test_locations=locations,
-    )
+    locations = tuple(BY_NAME[name] for name in tests)
+    return failure_at(*frames, kind="AssertionError", message="", tests=locations)
 
 
 def of_group(*failures: Failure) -> dict[str, Role]:

@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.evidence import StaticOutcome
-from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.recording import HandledError
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.ranking.evidence.swallowed import (
-    SOURCE,
-    executed_handlers,
-    noted_handlers,
-)
+from pytest_bayesloc.ranking.evidence.swallowed import SOURCE, executed_handlers, noted_handlers
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import frame_in
+from tests.fakes.sources import failure_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +49,7 @@ def at_hand(
     source = source_of(text)
     where = place(source, "load")
     frames = (frame_in(where, left_at),) if left_at else ()
-    failure = Failure(node_id=FAILING, phase="call", exc_type="E", message="", frames=frames)
+    failure = replace(failure_at(*frames, kind="E", message=""), node_id=FAILING)
     found = executed_handlers(
         spectrum_of(source, lines, passing=passing),
         [failure],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 import pytest
 
 from pytest_bayesloc.domain.evidence import StaticOutcome
-from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.ranking.evidence.test_code import (
     code_raised,
@@ -14,6 +16,10 @@ from pytest_bayesloc.ranking.evidence.test_code import (
     twin_passes,
 )
 from tests.fakes.case import frame_in, location
+from tests.fakes.sources import failure_at
+
+if TYPE_CHECKING:
+    from pytest_bayesloc.domain.failure import Failure
 
 TEST, HELPER = (location(name, "test_a.py", is_test=True) for name in ("test_a", "helper"))
 CODE = location("f")
@@ -21,12 +27,7 @@ BY_NAME = {where.qualname: where for where in (TEST, HELPER, CODE)}
 NOTHING = Spectrum(tests=("test_a", "p0", "p1"), failing=1, passing=0b110, lines={})
 
 
-def failure(*frames: Frame) -> Failure:
-    return Failure(
-        node_id="test_a", phase="call", exc_type="AssertionError", message="", frames=frames
-    )
-
-
+failure = partial(failure_at, kind="AssertionError", message="")
 FOREIGN = frame_in(location("x", "/lib/x.py"), in_app=False)
 IN_CODE = failure(frame_in(TEST), frame_in(CODE))
 IN_TEST = failure(frame_in(TEST))

@@ -6,11 +6,7 @@ from pytest_bayesloc.domain.evidence import Outcome, StaticOutcome
 from pytest_bayesloc.ranking.evidence.text import Said, Terms, text_evidence, text_terms
 from tests.fakes.case import location
 
-EXACT, PART, OTHER = (
-    StaticOutcome.NAME_EXACT,
-    StaticOutcome.NAME_PART,
-    StaticOutcome.TEXT_SHARED,
-)
+EXACT, PART, OTHER = (StaticOutcome.NAME_EXACT, StaticOutcome.NAME_PART, StaticOutcome.TEXT_SHARED)
 
 
 def level(qualname: str, *failing: str) -> Outcome:

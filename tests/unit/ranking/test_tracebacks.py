@@ -18,6 +18,7 @@ from pytest_bayesloc.ranking.evidence.failures import (
     traceback_evidence,
 )
 from pytest_bayesloc.ranking.evidence.guards import Guard
+from tests.fakes.sources import failure_at
 
 
 def location(name: str, file: str = "m.py") -> Location:
@@ -40,14 +41,7 @@ GUARD = Guard(function=G, condition="x < 0", owner=T, line=3, value="`-1`")
 
 
 def failure(*frames: Frame, exc_type: str = "KeyError", phase: str = "call") -> Failure:
-    return Failure(
-        node_id="test_m.py::test",
-        phase=phase,
-        exc_type=exc_type,
-        message="",
-        frames=frames,
-        test_locations=(T,),
-    )
+    return replace(failure_at(*frames, kind=exc_type, message="", tests=(T,)), phase=phase)
 
 
 SYNTAX = replace(

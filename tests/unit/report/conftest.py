@@ -13,21 +13,9 @@ from pytest_bayesloc.domain.evidence import (
     StaticOutcome,
 )
 from pytest_bayesloc.domain.failure import ErrorKind, Failure, Frame, Origin
-from pytest_bayesloc.domain.inspection import (
-    Finding,
-    InspectionPatch,
-    Signals,
-    TestRun,
-    Verdict,
-)
+from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Signals, TestRun, Verdict
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.result import (
-    Fault,
-    NearestCall,
-    Ranked,
-    RankedLine,
-    SpoiledTest,
-)
+from pytest_bayesloc.domain.result import Fault, NearestCall, Ranked, RankedLine, SpoiledTest
 from pytest_bayesloc.domain.spectrum import Counts
 from pytest_bayesloc.report.document import ReadSource, ResultDocument, SessionEntry
 from pytest_bayesloc.report.encoding import Result, encode

@@ -88,10 +88,7 @@ def test_ten_marks_of_a_level_at_most(document: ResultDocument) -> None:
     found = marks(replace(document, faults=faults), HERE)
 
     assert [line.split()[0] for line in found] == ["::error"] * 10 + ["::warning"] * 10
-    assert [line.split()[1].split(",")[0] for line in found][:2] == [
-        "file=add0.py",
-        "file=add1.py",
-    ]
+    assert [line.split()[1].split(",")[0] for line in found][:2] == ["file=add0.py", "file=add1.py"]
 
 
 def test_line_that_faults_share_is_marked_once_for_the_first_of_them(

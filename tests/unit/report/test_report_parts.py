@@ -25,12 +25,7 @@ from pytest_bayesloc.report.html import MAX_NODES, NODE_HEIGHT, NODE_WIDTH, call
 from pytest_bayesloc.report.memory import advice_lines, curves, month_rows, trial_lines
 from pytest_bayesloc.report.view import faults_of
 from pytest_bayesloc.report.words import caution as caution_of
-from pytest_bayesloc.report.words import (
-    failure_groups,
-    name_of,
-    reached,
-    tracebacks,
-)
+from pytest_bayesloc.report.words import failure_groups, name_of, reached, tracebacks
 from tests.unit.report.conftest import code_fault
 
 if TYPE_CHECKING:
@@ -245,14 +240,7 @@ def test_without_calls_between_functions_nothing_is_drawn(document: ResultDocume
 def a_cause(kind: CauseKind, text: str, advice: str = "") -> CauseEntry:
     """A cause of which nothing but its words is known."""
     return CauseEntry(
-        kind=kind,
-        text=text,
-        advice=advice,
-        location=None,
-        line=0,
-        after=[],
-        state="",
-        command="",
+        kind=kind, text=text, advice=advice, location=None, line=0, after=[], state="", command=""
     )
 
 

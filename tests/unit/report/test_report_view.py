@@ -19,12 +19,7 @@ from pytest_bayesloc.report.document import (
 from pytest_bayesloc.report.html import BOTTOM, LABEL_GAP, TOP, belief_chart
 from pytest_bayesloc.report.text import percent
 from pytest_bayesloc.report.view import MAX_SHOWN, faults_of, hot_line, sources_of
-from pytest_bayesloc.report.words import (
-    all_flaky_words,
-    name_of,
-    said_of,
-    telling,
-)
+from pytest_bayesloc.report.words import all_flaky_words, name_of, said_of, telling
 from tests.unit.report.test_report_parts import a_cause
 
 

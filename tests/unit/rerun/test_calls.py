@@ -344,11 +344,7 @@ class TouchyText(str):
 
 @pytest.mark.parametrize(
     ("value", "type_name"),
-    [
-        (Hostile(), "Hostile"),
-        (TouchyList([1, 2]), "TouchyList"),
-        (TouchyText("x"), "TouchyText"),
-    ],
+    [(Hostile(), "Hostile"), (TouchyList([1, 2]), "TouchyList"), (TouchyText("x"), "TouchyText")],
     ids=["object", "list", "text"],
 )
 def test_no_method_of_the_project_s_objects_is_called(value: object, type_name: str) -> None:

@@ -8,12 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_bayesloc.rerun.swap import (
-    FunctionIndex,
-    compile_patched,
-    functions_by_file,
-    swap_code,
-)
+from pytest_bayesloc.rerun.swap import FunctionIndex, compile_patched, functions_by_file, swap_code
 
 Key = tuple[int, str]
 NUMBERS = count()
@@ -39,51 +34,39 @@ def swap(text: str, patched: str, *keys: Key) -> tuple[ModuleType, int]:
 
 PATCH = re.compile("(return|yield) 1")
 
-# 1 becomes 2 in the function at the key.
-REACHED: dict[str, tuple[str, tuple[int, str], str]] = {
-    "function": ("def f():\n    return 1\n", (1, "f"), "f()"),
-    "one line": ("def f(): return 1\n", (1, "f"), "f()"),
-    "method": ("class C:\n    def f(self):\n        return 1\n", (2, "f"), "C().f()"),
-    "static method": (
-        "class C:\n    @staticmethod\n    def f():\n        return 1\n",
-        (2, "f"),
-        "C.f()",
-    ),
-    "property": (
-        "class C:\n    @property\n    def f(self):\n        return 1\n",
-        (2, "f"),
-        "C().f",
-    ),
-    "cached": (
-        "import functools\n@functools.lru_cache(None)\ndef f():\n    return 1\n",
-        (2, "f"),
-        "f()",
-    ),
+# 1 becomes 2 in the function ``f``, which stands in a line and is called in some way.
+REACHED: dict[str, tuple[str, int, str]] = {
+    "function": ("def f():\n    return 1\n", 1, "f()"),
+    "one line": ("def f(): return 1\n", 1, "f()"),
+    "method": ("class C:\n    def f(self):\n        return 1\n", 2, "C().f()"),
+    "static method": ("class C:\n    @staticmethod\n    def f():\n        return 1\n", 2, "C.f()"),
+    "property": ("class C:\n    @property\n    def f(self):\n        return 1\n", 2, "C().f"),
+    "cached": ("import functools\n@functools.lru_cache(None)\ndef f():\n    return 1\n", 2, "f()"),
     "decorated": (
         "import functools\ndef d(g):\n    @functools.wraps(g)\n    def w(): return g()\n"
         "    return w\n@d\ndef f():\n    return 1\n",
-        (6, "f"),
+        6,
         "f()",
     ),
     "nested": (
         "def outer(n):\n    def f():\n        return 1 + n\n    return f\nf = outer(0)\n",
-        (2, "f"),
+        2,
         "f()",
     ),
     "super": (
         "class C:\n    def f(self):\n        super().__init__()\n        return 1\n",
-        (2, "f"),
+        2,
         "C().f()",
     ),
-    "registered": ("R = {}\ndef f():\n    return 1\nR['f'] = f\ndel f\n", (2, "f"), "R['f']()"),
-    "generator": ("def f():\n    yield 1\n", (1, "f"), "next(f())"),
-    "asynchronous": ("async def f():\n    return 1\n", (1, "f"), "run(f())"),
+    "registered": ("R = {}\ndef f():\n    return 1\nR['f'] = f\ndel f\n", 2, "R['f']()"),
+    "generator": ("def f():\n    yield 1\n", 1, "next(f())"),
+    "asynchronous": ("async def f():\n    return 1\n", 1, "run(f())"),
 }
 
 
-@pytest.mark.parametrize(("text", "key", "call"), REACHED.values(), ids=REACHED.keys())
-def test_function_runs_the_patched_code(text: str, key: tuple[int, str], call: str) -> None:
-    module, n_swapped = swap(text, PATCH.sub(r"\1 2", text, count=1), key)
+@pytest.mark.parametrize(("text", "line", "call"), REACHED.values(), ids=REACHED.keys())
+def test_function_runs_the_patched_code(text: str, line: int, call: str) -> None:
+    module, n_swapped = swap(text, PATCH.sub(r"\1 2", text, count=1), (line, "f"))
 
     assert n_swapped == 1
     assert eval(call, {"run": asyncio.run}, vars(module)) == 2

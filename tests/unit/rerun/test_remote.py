@@ -50,7 +50,4 @@ def test_file_of_the_project_has_its_path_there() -> None:
 
 
 def test_environment_of_the_run_stays_here() -> None:
-    assert opened([])["environment"] == {
-        "PYTHONHASHSEED": "0",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    assert opened([])["environment"] == {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
