@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pytest_bayesloc.domain.advice import Remembered
@@ -130,18 +132,40 @@ def frame(line: int, name: str, file: str = "calc.py") -> Frame:
     )
 
 
+def failed(test: str, exc_type: str, message: str, *frames: Frame) -> Failure:
+    return Failure(
+        node_id=f"test_calc.py::{test}",
+        phase="call",
+        exc_type=exc_type,
+        message=message,
+        frames=frames,
+    )
+
+
+def row(
+    rank: int,
+    where: Location,
+    probabilities: tuple[float, float],
+    counts: Counts | None,
+    **more: Any,  # noqa: ANN401 - any fields
+) -> Ranked:
+    """A row with the probability of ``where`` before the evidence and after it."""
+    prior, posterior = probabilities
+    given = {"tied": 1, "suspiciousness": 0.0, **more}
+    return Ranked(
+        rank=rank, location=where, prior=prior, posterior=posterior, counts=counts, **given
+    )
+
+
+def line(number: int, ef: int, ep: int, suspiciousness: float) -> RankedLine:
+    return RankedLine(line=number, ef=ef, ep=ep, suspiciousness=suspiciousness)
+
+
 def code_fault() -> Fault:
     message = "assert -1 == 5\n +  where -1 = add(2, 3)"
-    counts = Counts(ef=2, ep=1, nf=0, np=6)
     return Fault(
         failures=tuple(
-            Failure(
-                node_id=f"test_calc.py::{name}",
-                phase="call",
-                exc_type="AssertionError",
-                message=message,
-                frames=(frame(5, name, "test_calc.py"),),
-            )
+            failed(name, "AssertionError", message, frame(5, name, "test_calc.py"))
             for name in ("test_add", "test_total")
         ),
         origin=Origin.CODE,
@@ -153,44 +177,30 @@ def code_fault() -> Fault:
             values={"a": ("2", "2"), "b": ("0", "3"), "return": ("2", "-1")},
         ),
         ranking=(
-            Ranked(
-                rank=1,
-                tied=1,
-                location=ADD,
-                counts=counts,
+            row(
+                1,
+                ADD,
+                (0.475, 0.9944),
+                Counts(ef=2, ep=1, nf=0, np=6),
                 suspiciousness=0.875,
-                prior=0.475,
-                posterior=0.9944,
-                lines=(RankedLine(line=2, ef=2, ep=1, suspiciousness=0.875),),
+                lines=(line(2, 2, 1, 0.875),),
                 evidence=(ASSERTED,),
                 values={"return": ("0 to 9", "-1"), "b": ("0", "3")},
             ),
             *(
-                Ranked(
-                    rank=2,
+                row(
+                    2,
+                    where,
+                    (0.2375, 0.0028),
+                    Counts(ef=1, ep=1, nf=1, np=6),
                     tied=2,
-                    location=location,
-                    counts=Counts(ef=1, ep=1, nf=1, np=6),
                     suspiciousness=0.5,
-                    prior=0.2375,
-                    posterior=0.0028,
-                    lines=tuple(
-                        RankedLine(line=n, ef=1, ep=1, suspiciousness=heat)
-                        for n, heat in ((location.start_line + 1, 0.25), (location.end_line, 0.5))
-                    ),
-                    evidence=(NOT_RAISED,) if location is TOTAL else (),
+                    lines=(line(where.start_line + 1, 1, 1, 0.25), line(where.end_line, 1, 1, 0.5)),
+                    evidence=(NOT_RAISED,) if where is TOTAL else (),
                 )
-                for location in (TOTAL, PARSE)
+                for where in (TOTAL, PARSE)
             ),
-            Ranked(
-                rank=4,
-                tied=1,
-                location=TEST_ADD,
-                counts=None,
-                suspiciousness=0.0,
-                prior=0.05,
-                posterior=0.0,
-            ),
+            row(4, TEST_ADD, (0.05, 0.0), None),
         ),
         stop_reason="calc.py:1 add reached a belief of 0.9",
         history=(
@@ -202,41 +212,20 @@ def code_fault() -> Fault:
 
 
 def data_fault() -> Fault:
+    frames = (frame(13, "test_parse", "test_calc.py"), frame(14, "parse"))
     return Fault(
-        failures=(
-            Failure(
-                node_id="test_calc.py::test_parse",
-                phase="call",
-                exc_type="ValueError",
-                message="no text given",
-                frames=(frame(13, "test_parse", "test_calc.py"), frame(14, "parse")),
-            ),
-        ),
+        failures=(failed("test_parse", "ValueError", "no text given", *frames),),
         origin=Origin.DATA,
         kind=ErrorKind.VALIDATION,
         ranking=(
-            Ranked(
-                rank=1,
-                tied=1,
-                location=TEST_PARSE,
-                counts=None,
-                suspiciousness=0.0,
-                prior=0.05,
-                posterior=0.62,
-                evidence=(OWNS_DATA,),
-            ),
-            Ranked(
-                rank=2,
-                tied=1,
-                location=PARSE,
-                counts=Counts(ef=1, ep=0, nf=0, np=7),
+            row(1, TEST_PARSE, (0.05, 0.62), None, evidence=(OWNS_DATA,)),
+            row(
+                2,
+                PARSE,
+                (0.95, 0.38),
+                Counts(ef=1, ep=0, nf=0, np=7),
                 suspiciousness=1.0,
-                prior=0.95,
-                posterior=0.38,
-                lines=(
-                    RankedLine(line=13, ef=1, ep=0, suspiciousness=1.0),
-                    RankedLine(line=14, ef=1, ep=0, suspiciousness=1.0),
-                ),
+                lines=(line(13, 1, 0, 1.0), line(14, 1, 0, 1.0)),
                 evidence=(GUARD,),
             ),
         ),

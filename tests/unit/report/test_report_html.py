@@ -10,7 +10,7 @@ import re
 from copy import deepcopy
 from html import unescape
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import unquote
 
 import pytest
@@ -20,7 +20,11 @@ from msgspec.structs import replace
 from pytest_bayesloc.report.html import coloured, render, with_code
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_bayesloc.report.document import ReadSource, ResultDocument
+
+    Page: TypeAlias = Callable[..., str]
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x00\udcff\u202e"
 VOID = {"meta", "br", "img", "link", "input", "hr"}
@@ -58,20 +62,22 @@ class Outline(HTMLParser):
 
 
 @pytest.fixture
-def report(document: ResultDocument, read_source: ReadSource) -> str:
-    return render(document, read_source)
+def page(document: ResultDocument, read_source: ReadSource) -> Page:
+    """The page of the document as it is then."""
+    return lambda *prompt: render(document, read_source, *prompt)
 
 
-def test_way_from_the_failing_test_is_told(
-    document: ResultDocument, read_source: ReadSource
-) -> None:
+@pytest.fixture
+def report(page: Page) -> str:
+    return page()
+
+
+def test_way_from_the_failing_test_is_told(document: ResultDocument, page: Page) -> None:
     edges = document.call_graph.edges
     row = document.faults[0].ranking[0]
     row.call_path = [edges[1].caller, edges[0].caller, edges[0].callee]
 
-    page = render(document, read_source)
-
-    assert "Reached by <code>test_add -&gt; total -&gt; add</code>" in page
+    assert "Reached by <code>test_add -&gt; total -&gt; add</code>" in page()
 
 
 def words(fragment: str) -> str:
@@ -121,12 +127,10 @@ def test_the_answer_comes_first(report: str) -> None:
     assert "test_parse test 62 % test_calc.py:13" in header
 
 
-def test_share_of_the_tests_is_a_sentence_of_its_own(
-    document: ResultDocument, read_source: ReadSource
-) -> None:
+def test_share_of_the_tests_is_a_sentence_of_its_own(document: ResultDocument, page: Page) -> None:
     document.faults[0].test_share = 0.12
 
-    assert "<p>The tests themselves may be wrong: 12 %.</p>" in render(document, read_source)
+    assert "<p>The tests themselves may be wrong: 12 %.</p>" in page()
 
 
 def test_source_has_colours_whatever_it_holds() -> None:
@@ -151,12 +155,10 @@ def test_source_has_colours_whatever_it_holds() -> None:
     assert '<span class="string">t&#39;it' in marked[3]
 
 
-def test_faults_with_the_same_suspect_have_one_answer(
-    document: ResultDocument, read_source: ReadSource
-) -> None:
+def test_faults_with_the_same_suspect_have_one_answer(document: ResultDocument, page: Page) -> None:
     document.faults.insert(1, replace(document.faults[0], failing_tests=["t.py::test_x"]))
 
-    header = words(between(render(document, read_source), "<header>", "</header>"))
+    header = words(between(page(), "<header>", "</header>"))
 
     assert header.count("add >99 %") == 1
     assert "The same suspect as in fault 2 : 1 test failed with AssertionError" in header
@@ -190,17 +192,17 @@ def test_an_inspection_shows_all_that_led_to_its_weight(report: str) -> None:
 
 
 def test_where_no_heartbeat_told_that_a_test_reached_the_patch_the_page_does_not_deny_it(
-    document: ResultDocument, read_source: ReadSource
+    document: ResultDocument, page: Page
 ) -> None:
     step = document.inspections[0]
     for test in step.tests:
         test.covered = False
 
-    silent = render(document, read_source)
+    silent = page()
     step.signals = dataclasses.replace(step.signals, is_covered=False)
 
     assert "reached it" not in between(silent, 'id="fault-1-step-1"', "</table>")
-    assert "reached it" in between(render(document, read_source), 'id="fault-1-step-1"', "</table>")
+    assert "reached it" in between(page(), 'id="fault-1-step-1"', "</table>")
 
 
 def test_command_that_reproduces_a_spoiled_test_is_shown(report: str) -> None:
@@ -226,9 +228,7 @@ def test_calls_are_listed(report: str) -> None:
     assert "calc.py:5 total calc.py:1 add 2" in words(between(report, 'id="calls"', "</section>"))
 
 
-def test_every_link_leads_to_a_place_in_the_page(
-    document: ResultDocument, read_source: ReadSource
-) -> None:
+def test_every_link_leads_to_a_place_in_the_page(document: ResultDocument) -> None:
     for row in document.faults[0].ranking[:2]:
         row.file = "a #b/%41/é.py"
 
@@ -308,18 +308,18 @@ def test_a_file_that_cannot_be_read_is_said_so(document: ResultDocument) -> None
 
 
 def test_long_parts_are_packed_and_hold_what_they_held(
-    document: ResultDocument, read_source: ReadSource
+    document: ResultDocument, page: Page
 ) -> None:
     fault = document.faults[1]
     fault.failing_tests = [f"test_calc.py::test_{i:05}{EVIL}" for i in range(5_000)]
     document.faults = [document.faults[0]] + [fault] * 30
 
-    page = render(document, read_source)
+    whole = page()
 
-    packed = Outline(page).attributes("data-packed")
+    packed = Outline(whole).attributes("data-packed")
     parts = [gzip.decompress(base64.b64decode(data)).decode() for data in packed]
-    assert len(page) < 3_000_000
-    assert any('id="fault-30-row-1"' in part for part in (page, *parts))
+    assert len(whole) < 3_000_000
+    assert any('id="fault-30-row-1"' in part for part in (whole, *parts))
     assert any("test_04999" in part for part in parts)
     for part in parts:
         outline = Outline(part)
@@ -330,11 +330,9 @@ def test_a_page_of_the_usual_size_is_not_packed(report: str) -> None:
     assert Outline(report).attributes("data-packed") == []
 
 
-def test_a_prompt_is_offered_unless_there_is_none(
-    document: ResultDocument, read_source: ReadSource
-) -> None:
-    offered = render(document, read_source, f"Mend it. {EVIL}")
+def test_a_prompt_is_offered_unless_there_is_none(page: Page) -> None:
+    offered = page(f"Mend it. {EVIL}")
 
     assert "Mend it." in words(between(offered, 'id="prompt-text"', "</pre>"))
     assert "<img" not in offered
-    assert 'id="prompt"' not in render(document, read_source)
+    assert 'id="prompt"' not in page()
