@@ -45,16 +45,9 @@ class B:
 
 def fault(*places: Place, text: str = TEXT, n_failing: int = 1, digest: str = "d") -> PlantedFault:
     return PlantedFault(
-        subject="shop==1",
-        kind="mutant",
-        how="any",
-        places=places,
-        texts={"m.py": text},
-        diff="",
-        digest=digest,
-        failing=tuple(f"test_{n}" for n in range(n_failing)),
-        n_passing=9,
-    )
+        subject="shop==1", kind="mutant", how="any", places=places, texts={"m.py": text}, diff="",
+        digest=digest, failing=tuple(f"test_{n}" for n in range(n_failing)), n_passing=9,
+    )  # fmt: skip
 
 
 def place(qualname: str, line: int) -> Place:
@@ -73,16 +66,9 @@ def measured(
 
 def compared(plain: Measured, ours: Measured, theirs: Measured) -> Compared:
     return Compared(
-        family="mbfl",
-        subject="shop==1",
-        where="m.py:2 A.put",
-        kind="mutant",
-        how="any",
-        n_failing=1,
-        plain=plain,
-        ours=ours,
-        theirs=theirs,
-    )
+        family="mbfl", subject="shop==1", where="m.py:2 A.put", kind="mutant", how="any",
+        n_failing=1, plain=plain, ours=ours, theirs=theirs,
+    )  # fmt: skip
 
 
 def test_scores_are_read_with_paths_below_the_tree() -> None:

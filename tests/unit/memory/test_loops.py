@@ -23,16 +23,9 @@ def seen(
     n_failing: int = 1,
 ) -> Sighting:
     return Sighting(
-        seen_at=START,
-        error=error,
-        tests="t",
-        code_state=state,
-        test_state=test_state,
-        edited=(edited,) if edited else (),
-        is_aimed=is_aimed,
-        n_failing=n_failing,
-        command="c",
-    )
+        seen_at=START, error=error, tests="t", code_state=state, test_state=test_state,
+        edited=(edited,) if edited else (), is_aimed=is_aimed, n_failing=n_failing, command="c",
+    )  # fmt: skip
 
 
 def replay(history: list[Sighting], *, in_test: bool = False) -> list[list[LoopKind]]:

@@ -22,17 +22,10 @@ AT = datetime(2026, 11, 24, tzinfo=timezone.utc)
 
 def symptom(p_first: float = 0.95, *suspects: str) -> Symptom:
     return Symptom(
-        failing={"t.py::test_a": "f"},
-        signatures={"f": "E"},
-        signature="E",
-        category=Category.VALUE_ERROR,
-        hypothesis="",
-        tags=frozenset(),
-        error="E",
-        code="",
-        suspects=suspects or ("a.py f", "b.py g"),
-        p_first=p_first,
-    )
+        failing={"t.py::test_a": "f"}, signatures={"f": "E"}, signature="E",
+        category=Category.VALUE_ERROR, hypothesis="", tags=frozenset(), error="E", code="",
+        suspects=suspects or ("a.py f", "b.py g"), p_first=p_first,
+    )  # fmt: skip
 
 
 def tried(*functions: str) -> BugRecord:

@@ -11,17 +11,10 @@ from pytest_bayesloc.memory.statistics import BugCounts, arm_of, middle, rows_of
 
 def counted(month: str = "2026-10", arm: str = "on", *, n_same: int = 1) -> BugCounts:
     return BugCounts(
-        month=month,
-        arm=arm,
-        state=BugState.OPEN,
-        n_trials=n_same - 1,
-        n_edits=n_same - 1,
-        hours=None,
-        n_repeats=n_same - 1,
-        n_same=n_same,
-        warned_at=3 if n_same > 3 else None,
+        month=month, arm=arm, state=BugState.OPEN, n_trials=n_same - 1, n_edits=n_same - 1,
+        hours=None, n_repeats=n_same - 1, n_same=n_same, warned_at=3 if n_same > 3 else None,
         helped=None,
-    )
+    )  # fmt: skip
 
 
 def test_rows_are_months_arms_and_all() -> None:

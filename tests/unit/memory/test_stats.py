@@ -10,32 +10,14 @@ HALF = Estimate(value=0.5, low=0.25, high=0.75, n=12)
 TWO = Estimate(value=2, low=1, high=4.25, n=6)
 KNOWN = {"insights": 3, "constraints": 12, "patterns": 0, "observations": 1}
 ROW = StatisticsRow(
-    name="2026-10",
-    n_bugs=12,
-    fixed=HALF,
-    trials=TWO,
-    hours=Estimate(value=0.123456, low=0.1, high=30, n=6),
-    edit_runs=TWO,
-    n_repeats=7,
-    n_loops=0,
-    caught=None,
-    caught_after=None,
-    helped=HALF,
-    known=KNOWN,
-)
+    name="2026-10", n_bugs=12, fixed=HALF, trials=TWO,
+    hours=Estimate(value=0.123456, low=0.1, high=30, n=6), edit_runs=TWO, n_repeats=7, n_loops=0,
+    caught=None, caught_after=None, helped=HALF, known=KNOWN,
+)  # fmt: skip
 ARM = StatisticsRow(
-    name="advice on",
-    n_bugs=1,
-    fixed=None,
-    trials=None,
-    hours=None,
-    edit_runs=None,
-    n_repeats=0,
-    n_loops=0,
-    caught=None,
-    caught_after=None,
-    helped=None,
-)
+    name="advice on", n_bugs=1, fixed=None, trials=None, hours=None, edit_runs=None, n_repeats=0,
+    n_loops=0, caught=None, caught_after=None, helped=None,
+)  # fmt: skip
 
 
 def test_lines_are_three_tables_whose_columns_stand_below_each_other() -> None:

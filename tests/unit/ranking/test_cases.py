@@ -267,14 +267,9 @@ def test_file_with_a_syntax_error_is_the_suspect_of_those_who_import_it() -> Non
 def row(name: str, posterior: float, suspiciousness: float = 0.0) -> Ranked:
     where = Location(file="m.py", start_line=1, end_line=2, qualname=name)
     return Ranked(
-        rank=1,
-        tied=1,
-        location=where,
-        counts=None,
-        suspiciousness=suspiciousness,
-        prior=0.1,
+        rank=1, tied=1, location=where, counts=None, suspiciousness=suspiciousness, prior=0.1,
         posterior=posterior,
-    )
+    )  # fmt: skip
 
 
 def fault_with(*rows: Ranked) -> Fault:

@@ -38,69 +38,31 @@ def foreign(line: int) -> Frame:
 
 
 def remembered(**more: object) -> MemoryEntry:
+    like = {
+        "bug": "b0", "project": "", "score": 0.9, "why": "same error", "state": "resolved",
+        "seen_at": "2026-10-02T10:00:00", "signature": "", "root_cause": "a sign",
+        "strategy": "add instead of subtract", "insight": "", "failed": [], "notes": [],
+    }  # fmt: skip
     advice = {
-        "fault": 1,
-        "bug": "b1",
-        "said": "seen 3 times",
-        "lies": "in the code",
-        "guard": "",
-        "similar": [
-            {
-                "bug": "b0",
-                "project": "",
-                "score": 0.9,
-                "why": "same error",
-                "state": "resolved",
-                "seen_at": "2026-10-02T10:00:00",
-                "signature": "",
-                "root_cause": "a sign",
-                "strategy": "add instead of subtract",
-                "insight": "",
-                "failed": [],
-                "notes": [],
-            }
-        ],
-        "failed_strategies": ["rounded the result"],
-        "constraints": ["prices are in cents"],
-        "notes": [],
-    }
+        "fault": 1, "bug": "b1", "said": "seen 3 times", "lies": "in the code", "guard": "",
+        "similar": [like], "failed_strategies": ["rounded the result"],
+        "constraints": ["prices are in cents"], "notes": [],
+    }  # fmt: skip
     trial = {
-        "number": 1,
-        "made_at": "2026-11-03T09:30:12",
-        "outcome": "failed",
-        "plan": "round it",
-        "functions": ["calc.py add"],
-        "diff": "-    return a - b\n+    return round(a - b)\n",
-        "error": "assert <int> == <int>",
-        "metric": 0.5,
-        "why": "",
-        "strategy": "",
-        "lesson": "not a matter of rounding",
-        "cause": "",
-    }
+        "number": 1, "made_at": "2026-11-03T09:30:12", "outcome": "failed", "plan": "round it",
+        "functions": ["calc.py add"], "diff": "-    return a - b\n+    return round(a - b)\n",
+        "error": "assert <int> == <int>", "metric": 0.5, "why": "", "strategy": "",
+        "lesson": "not a matter of rounding", "cause": "",
+    }  # fmt: skip
     record = {
-        "id": "b1",
-        "state": "open",
-        "tests": [],
-        "signature": "",
-        "category": "LOGIC_ERROR",
-        "hypothesis": "",
-        "plan": "",
-        "created_at": "2026-11-01T08:00:00",
-        "completed_at": None,
-        "root_cause": "",
-        "trials": [trial],
-        "notes": [],
-    }
+        "id": "b1", "state": "open", "tests": [], "signature": "", "category": "LOGIC_ERROR",
+        "hypothesis": "", "plan": "", "created_at": "2026-11-01T08:00:00", "completed_at": None,
+        "root_cause": "", "trials": [trial], "notes": [],
+    }  # fmt: skip
     memory = {
-        "said": [],
-        "records": [record],
-        "advice": [advice],
-        "loops": [],
-        "months": [],
-        "world_model": {},
-        **more,
-    }
+        "said": [], "records": [record], "advice": [advice], "loops": [], "months": [],
+        "world_model": {}, **more,
+    }  # fmt: skip
     return convert(memory, MemoryEntry)
 
 
@@ -247,24 +209,11 @@ def a_cause(kind: CauseKind, text: str, advice: str = "") -> CauseEntry:
 def a_fix(document: ResultDocument, **more: Any) -> FixEntry:  # noqa: ANN401 - any fields
     """A verified change of the first suspect; ``more`` says otherwise."""
     entry = FixEntry(
-        fault=1,
-        step=None,
-        tool="misspelt-name",
-        stage="tool",
-        level=Level.SAFE,
-        target=document.ranking[0],
-        words="it is `width`",
-        diff="-a\n+b\n",
-        verified=True,
-        n_failing=2,
-        n_passing=5,
-        checked=[],
-        seconds=0.1,
-        worth=0.5,
-        patch_file=".bayesloc/fixes/1.patch",
-        applied=False,
-        doubt=None,
-    )
+        fault=1, step=None, tool="misspelt-name", stage="tool", level=Level.SAFE,
+        target=document.ranking[0], words="it is `width`", diff="-a\n+b\n", verified=True,
+        n_failing=2, n_passing=5, checked=[], seconds=0.1, worth=0.5,
+        patch_file=".bayesloc/fixes/1.patch", applied=False, doubt=None,
+    )  # fmt: skip
     return structs.replace(entry, **more)
 
 

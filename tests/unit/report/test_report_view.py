@@ -200,17 +200,9 @@ def test_a_long_search_has_ten_ticks_or_so() -> None:
 
 def flaky(**more: Any) -> FlakyEntry:  # noqa: ANN401 - any fields
     entry = FlakyEntry(
-        fault=1,
-        test="test_calc.py::test_add",
-        n_failed=3,
-        n_outcomes=12,
-        low=0.089,
-        high=0.532,
-        is_same_code=True,
-        passed_again=False,
-        environment="",
-        since="2026-11-20T10:00:00",
-    )
+        fault=1, test="test_calc.py::test_add", n_failed=3, n_outcomes=12, low=0.089, high=0.532,
+        is_same_code=True, passed_again=False, environment="", since="2026-11-20T10:00:00",
+    )  # fmt: skip
     return replace(entry, **more)
 
 

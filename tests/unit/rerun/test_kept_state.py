@@ -43,14 +43,9 @@ def module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     made = ModuleType("shop_kept")
     made.__file__ = "/p/shop_kept.py"
     vars(made).update(
-        SETTINGS={"currency": "EUR", "rates": [1, 2]},
-        NAMES={"a"},
-        COUNT=1,
-        pool=Pool(),
-        Pool=Pool,
-        rate=rate,
-        default=default,
-    )
+        SETTINGS={"currency": "EUR", "rates": [1, 2]}, NAMES={"a"}, COUNT=1, pool=Pool(), Pool=Pool,
+        rate=rate, default=default,
+    )  # fmt: skip
     monkeypatch.setitem(sys.modules, "shop_kept", made)
     return made
 
