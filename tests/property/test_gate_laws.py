@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import assume, given, reject
@@ -16,9 +15,7 @@ from pytest_bayesloc.domain.ports import ProposedCode
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
 from pytest_bayesloc.inspection.gate import admit
 from pytest_bayesloc.inspection.writing import with_assertions
-from pytest_bayesloc.rerun.child import NAME, Probe
-from pytest_bayesloc.rerun.swap import compile_patched
-from tests.property.test_patch_laws import ARGUMENTS, behaviour, functions_of, is_writable, modules
+from tests.property.test_patch_laws import behaves_as_before, is_writable, modules, target_in
 
 if TYPE_CHECKING:
     from pytest_bayesloc.domain.source import Unit
@@ -38,14 +35,10 @@ MAX_ADDED = 5
 Block = list[ast.stmt]
 
 
-def target(source: SourceMap) -> Unit:
-    return next(u for u in source.units if u.location.qualname in ("f", "Holder.f"))
-
-
 def function_of(text: str) -> tuple[SourceMap, Unit, FunctionNode]:
     """A module's function ``f``, to be changed at will."""
     source = SourceMap(text, "m.py")
-    unit = target(source)
+    unit = target_in(source)
     assert isinstance(unit.node, FunctionNode)
     return source, unit, copy.deepcopy(unit.node)
 
@@ -96,20 +89,6 @@ def add_checks(function: FunctionNode, data: st.DataObject, *, elifs: bool = Tru
         assume(not any("result" in text for text in around))  # what became of a return
         block[at:at] = parse(data.draw(st.sampled_from(CHECKS))).body
     return ast.unparse(ast.fix_missing_locations(function))
-
-
-def behaves_as_before(text: str, patched: str) -> None:
-    before = functions_of(compile_patched(text, text, "m.py"))
-    after = functions_of(compile_patched(text, patched, "m.py"))
-    for argument in ARGUMENTS:
-        probe: Any = Probe(lambda: None)
-        setattr(builtins, NAME, probe)
-        try:
-            assert behaviour(after, argument) == behaviour(before, argument)
-        finally:
-            delattr(builtins, NAME)
-        assert probe.covered
-        assert probe.violations == []
 
 
 @given(text=modules(), data=st.data())

@@ -5,11 +5,14 @@ Such a test belongs below tests/integration. Reading is allowed: modules and tem
 
 from __future__ import annotations
 
+import builtins
 import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from pytest_bayesloc.rerun.child import NAME, Probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +73,14 @@ TEMPLATES = pytest.mark.skipif(sys.version_info < (3, 14), reason="Python 3.14 h
 def prefix(request: pytest.FixtureRequest) -> str:
     """The letter before a text with values filled in."""
     return str(request.param)
+
+
+@pytest.fixture
+def probe(monkeypatch: pytest.MonkeyPatch) -> Probe:
+    """What patches speak to."""
+    probe = Probe(lambda: None)
+    monkeypatch.setattr(builtins, NAME, probe, raising=False)
+    return probe
 
 
 @pytest.fixture(autouse=True)

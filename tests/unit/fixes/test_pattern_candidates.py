@@ -15,9 +15,10 @@ from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.fixes import pattern_candidates
 from pytest_bayesloc.fixes.matching import fitting
 from pytest_bayesloc.fixes.pattern_candidates import ENOUGH, PatternSearch, uses_patterns
-from pytest_bayesloc.spectrum.sources import FileKind, Sources
+from pytest_bayesloc.spectrum.sources import FileKind
 from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, PASSED, FakeRunner
+from tests.fakes.sources import TextSources
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,8 +40,7 @@ CODE = dedent(r'''
     def number(text):
         return re.match(r"\d+", text)
 ''')
-SOURCE = SourceMap(CODE, "words.py")
-MODULE, WORDS, NUMBER = (unit.location for unit in SOURCE.units)
+MODULE, WORDS, NUMBER = (unit.location for unit in SourceMap(CODE, "words.py").units)
 FAILS, PASSES = "test_words.py::fails", "test_words.py::passes"
 ASKED = {
     FAILS: (
@@ -51,18 +51,12 @@ ASKED = {
 }
 
 
-class OneFile(Sources):
+class OneFile(TextSources):
     """``words.py`` without a disk."""
 
     def __init__(self, text: str = CODE) -> None:
-        self._text = text
+        super().__init__({"words.py": text})
         self.files = SimpleNamespace(absolute=str, kind=lambda _: FileKind.CODE)  # type: ignore[assignment]
-
-    def map(self, file: str) -> SourceMap | None:
-        return SOURCE if file == "words.py" else None
-
-    def read(self, file: str) -> str | None:
-        return self._text if file == "words.py" else None
 
 
 CASE = case_of(

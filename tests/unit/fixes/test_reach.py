@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from textwrap import dedent
-from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
+from tests.fakes.sources import TextSources
 from tests.unit.fixes.candidates import candidate
-
-if TYPE_CHECKING:
-    from pytest_bayesloc.spectrum.sources import Sources
 
 STORE = """
 import requests
@@ -47,19 +43,8 @@ def again(store):
 FILES = {"store.py": STORE, "other.py": OTHER}
 
 
-class Texts:
-    """Of files that are not on any disk."""
-
-    def read(self, file: str) -> str | None:
-        return FILES.get(file)
-
-    def map(self, file: str) -> SourceMap:
-        return SourceMap(FILES[file], file)
-
-
 def reach(*never_edited: str) -> Reach:
-    texts: Sources = Texts()  # type: ignore[assignment]  # all of it that is asked
-    return Reach(sorted(FILES), texts, never_edited)
+    return Reach(sorted(FILES), TextSources(FILES), never_edited)
 
 
 @pytest.mark.parametrize(

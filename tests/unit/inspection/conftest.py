@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import builtins
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.rerun.child import NAME, Probe
 from pytest_bayesloc.rerun.swap import compile_patched
 
 if TYPE_CHECKING:
@@ -17,14 +13,7 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
-
-
-@pytest.fixture
-def probe(monkeypatch: pytest.MonkeyPatch) -> Probe:
-    """What patches speak to."""
-    probe = Probe(lambda: None)
-    monkeypatch.setattr(builtins, NAME, probe, raising=False)
-    return probe
+    from pytest_bayesloc.rerun.child import Probe
 
 
 def spectrum_of(failing: Sequence[str], passing: Sequence[str], *places: Location) -> Spectrum:

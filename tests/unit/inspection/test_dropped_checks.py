@@ -6,9 +6,9 @@ import pytest
 
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.inspection.strategies.mutants import drops_check
 from pytest_bayesloc.ranking.evidence.guards import Guard
+from tests.fakes.sources import TextSources
 
 TEXT = dedent(
     """\
@@ -23,12 +23,8 @@ TEXT = dedent(
         return int(knots[0])
     """
 )
+SOURCES = TextSources({"curve.py": TEXT})
 TEST = Location(file="test_curve.py", start_line=1, end_line=2, qualname="test", is_test=True)
-
-
-def place(name: str) -> Location:
-    units = SourceMap(TEXT, "curve.py").units
-    return next(unit.location for unit in units if unit.location.qualname == name)
 
 
 OWNER = Location(file="app.py", start_line=1, end_line=2, qualname="load")
@@ -45,9 +41,12 @@ def is_dropped(
 ) -> bool:
     assert old in TEXT
     patch = InspectionPatch(
-        target=place(target), kind="mutants", original=TEXT, patched=TEXT.replace(old, new)
+        target=SOURCES.place("curve.py", target),
+        kind="mutants",
+        original=TEXT,
+        patched=TEXT.replace(old, new),
     )
-    function = place("draw" if condition.startswith("int") else "check")
+    function = SOURCES.place("curve.py", "draw" if condition.startswith("int") else "check")
     guard = Guard(function=function, condition=condition, owner=owner, line=2, value="`knots`")
     return drops_check(patch, guard, is_tested=is_tested)
 

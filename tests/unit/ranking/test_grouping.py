@@ -36,68 +36,48 @@ def split(n_failing: int, n_passing: int, executed: Mapping[Location, str]) -> l
     return [list(spectrum.node_ids(group)) for group in found]
 
 
-def test_tests_with_nothing_in_common_are_groups_of_their_own() -> None:
-    assert split(2, 2, {A: "f0 p0", B: "f1 p1"}) == [["f0"], ["f1"]]
-
-
-def test_code_that_every_test_executes_does_not_join_two_faults() -> None:
-    everything = "f0 f1 " + " ".join(f"p{i}" for i in range(20))
-
-    assert split(2, 20, {A: "f0", B: "f1", C: everything}) == [["f0"], ["f1"]]
-
-
-def test_private_helpers_do_not_split_the_tests_of_one_fault() -> None:
+ADD, POP = location("Cart.add"), location("Cart.pop")
+OWN_0, OWN_1 = (location(f"test_{n}", is_test=True) for n in range(2))
+BY_ALL = "f0 f1 " + " ".join(f"p{n}" for n in range(20))
+#: Failing and passing tests, which of them execute what, and the groups.
+SPLIT: dict[str, tuple[int, int, dict[Location, str], list[list[str]]]] = {
+    "tests with nothing in common are groups of their own":
+        (2, 2, {A: "f0 p0", B: "f1 p1"}, [["f0"], ["f1"]]),
+    "code that every test executes does not join two faults":
+        (2, 20, {A: "f0", B: "f1", C: BY_ALL}, [["f0"], ["f1"]]),
     # By Ochiai, b and c (1/sqrt(2) each) outrank a (2/sqrt(2*7) = 0.53).
-    executed = {A: "f0 f1 p0 p1 p2 p3 p4", B: "f0", C: "f1"}
-
-    assert split(2, 20, executed) == [["f0", "f1"]]
-
-
-def test_test_that_only_common_code_explains_joins_the_group_that_shares_it() -> None:
-    executed = {A: "f0 f1 p0 p1 p2 p3", B: "f0"}
-
-    assert split(2, 4, executed) == [["f0", "f1"]]
-
-
-def test_without_passing_tests_whatever_is_shared_joins() -> None:
-    assert split(3, 0, {A: "f0 f1", B: "f0", C: "f2"}) == [["f0", "f1"], ["f2"]]
-
-
-def test_import_of_one_module_does_not_join_two_faults() -> None:
-    executed = {MODULE: "f0 f1 p0 p1 p2", A: "f0 p0", B: "f1 p1"}
-
-    assert split(2, 9, executed) == [["f0"], ["f1"]]
-
-
-def test_body_of_a_class_does_not_join_two_faults_in_its_methods() -> None:
-    body, add, pop = location("Cart"), location("Cart.add"), location("Cart.pop")
-
-    assert split(2, 9, {body: "f0 f1 p0", add: "f0 p0", pop: "f1 p1"}) == [["f0"], ["f1"]]
-
-
-def test_import_joins_tests_that_execute_nothing_else() -> None:
-    assert split(3, 1, {MODULE: "f0 f1", A: "f2 p0"}) == [["f0", "f1"], ["f2"]]
-
-
-def test_own_code_of_a_test_says_nothing() -> None:
-    tests = {location(f"test_{i}", is_test=True): f"f{i}" for i in range(2)}
-
-    assert split(2, 1, {**tests, A: "f0 f1 p0"}) == [["f0", "f1"]]
-
-
-def test_tests_that_execute_nothing_are_one_group() -> None:
-    assert split(3, 1, {A: "f0 p0"}) == [["f1", "f2"], ["f0"]]
-
-
-def test_largest_group_comes_first_then_the_earliest() -> None:
-    executed = {A: "f0", B: "f1", C: "f2 f3"}
-
-    assert split(4, 0, executed) == [["f2", "f3"], ["f0"], ["f1"]]
-
-
-def test_equal_suspiciousness_goes_to_the_line_of_more_failing_tests() -> None:
+    "private helpers do not split the tests of one fault":
+        (2, 20, {A: "f0 f1 p0 p1 p2 p3 p4", B: "f0", C: "f1"}, [["f0", "f1"]]),
+    "a test that only common code explains joins the group that shares it":
+        (2, 4, {A: "f0 f1 p0 p1 p2 p3", B: "f0"}, [["f0", "f1"]]),
+    "without passing tests whatever is shared joins":
+        (3, 0, {A: "f0 f1", B: "f0", C: "f2"}, [["f0", "f1"], ["f2"]]),
+    "the import of one module does not join two faults":
+        (2, 9, {MODULE: "f0 f1 p0 p1 p2", A: "f0 p0", B: "f1 p1"}, [["f0"], ["f1"]]),
+    "the body of a class does not join two faults in its methods":
+        (2, 9, {location("Cart"): "f0 f1 p0", ADD: "f0 p0", POP: "f1 p1"}, [["f0"], ["f1"]]),
+    "an import joins tests that execute nothing else":
+        (3, 1, {MODULE: "f0 f1", A: "f2 p0"}, [["f0", "f1"], ["f2"]]),
+    "the own code of a test says nothing":
+        (2, 1, {OWN_0: "f0", OWN_1: "f1", A: "f0 f1 p0"}, [["f0", "f1"]]),
+    "tests that execute nothing are one group":
+        (3, 1, {A: "f0 p0"}, [["f1", "f2"], ["f0"]]),
+    "the largest group comes first, then the earliest":
+        (4, 0, {A: "f0", B: "f1", C: "f2 f3"}, [["f2", "f3"], ["f0"], ["f1"]]),
     # Ochiai: a 2/sqrt(2*4), b and c 1/sqrt(2): all equal; a is executed by all passing tests.
-    assert split(2, 2, {A: "f0 f1 p0 p1", B: "f0", C: "f1"}) == [["f0", "f1"]]
+    "of equally suspicious lines that of more failing tests counts":
+        (2, 2, {A: "f0 f1 p0 p1", B: "f0", C: "f1"}, [["f0", "f1"]]),
+    # After a's group, f2 is explained by e, which f0 executes, as well as by b, its own.
+    "a line that is shared wins over an equal one that is not":
+        (3, 1, {A: "f0 f1", E: "f0 f2", B: "f2"}, [["f0", "f1", "f2"]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("why", SPLIT)
+def test_failing_tests_are_split_into_groups_by_what_they_execute(why: str) -> None:
+    n_failing, n_passing, executed, groups = SPLIT[why]
+
+    assert split(n_failing, n_passing, executed) == groups
 
 
 @pytest.mark.parametrize(
@@ -113,11 +93,6 @@ def test_tie_goes_to_the_first_location_whatever_the_order(executed: dict[Locati
 
     assert split(3, 20, executed) == expected
     assert split(3, 20, dict(reversed(executed.items()))) == expected
-
-
-def test_line_that_is_shared_wins_over_an_equal_one_that_is_not() -> None:
-    # After a's group, f2 is explained by e, which f0 executes, as well as by b, its own.
-    assert split(3, 1, {A: "f0 f1", E: "f0 f2", B: "f2"}) == [["f0", "f1", "f2"]]
 
 
 def test_hundred_faults_in_100_000_lines_are_split_in_seconds() -> None:

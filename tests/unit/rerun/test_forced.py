@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import builtins
 import inspect
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.rerun.child import NAME, Probe
 from pytest_bayesloc.rerun.forced import ForcedCalls
 from pytest_bayesloc.rerun.swap import key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-
-@pytest.fixture
-def probe() -> Iterator[Probe]:
-    probe = Probe(lambda: None)
-    setattr(builtins, NAME, probe)
-    yield probe
-    delattr(builtins, NAME)
+    from pytest_bayesloc.rerun.child import Probe
 
 
 def force(
