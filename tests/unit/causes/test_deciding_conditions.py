@@ -80,30 +80,20 @@ LATE: Mapping[Any, TestRun] = {("delaying", (1, "find", "app.py")): FAILED}
 TWINS: Mapping[Any, TestRun] = {("twin", True): FAILED, ("twin", False): FAILED}
 UNDECIDED: dict[str, tuple[FakeRunner, dict[str, Any]]] = {
     "what the code does not read": (flickering("other", FAILED, PASSED), {}),
-    "a condition under which it passes at times": (
-        flickering("listing", FAILED, PASSED, PASSED, PASSED, FAILED),
-        {},
-    ),
-    "a seed with which it ends in both ways": (
-        flickering("random", PASSED, PASSED, FAILED, PASSED, PASSED, FAILED),
-        {},
-    ),
+    "a condition under which it passes at times":
+        (flickering("listing", FAILED, PASSED, PASSED, PASSED, FAILED), {}),
+    "a seed with which it ends in both ways":
+        (flickering("random", PASSED, PASSED, FAILED, PASSED, PASSED, FAILED), {}),
     "a seed of hash that changes nothing": (one_test("hash", {}), {}),
     "a delay that makes it fail unless waits are long": (one_test("in-thread", LATE, PASSED), {}),
-    "its twin, where there are no workers": (
-        one_test("shared", {("twin", True): FAILED}, PASSED),
-        {},
-    ),
-    "its twin, with which it fails in one process": (
-        one_test("shared", TWINS, PASSED),
-        {"n_workers": 2},
-    ),
+    "its twin, where there are no workers":
+        (one_test("shared", {("twin", True): FAILED}, PASSED), {}),
+    "its twin, with which it fails in one process":
+        (one_test("shared", TWINS, PASSED), {"n_workers": 2}),
     "turns of tasks that do not help": (one_test("in-tasks", {}), {}),
-    "a failure that never comes again": (
-        one_test("random", {}, PASSED),
-        {"set_files": ("app.py",)},
-    ),
-}
+    "a failure that never comes again":
+        (one_test("random", {}, PASSED), {"set_files": ("app.py",)}),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("what", UNDECIDED)

@@ -183,13 +183,9 @@ ENDS: dict[str, tuple[Mapping[str, TestRun], Mapping[str, TestRun], Status, str]
     "leaves one as ill as before": ({ILL: FAIL}, {ILL: FAIL}, Status.VERIFIED, ""),
     "gives one another error": ({ILL: FAIL}, {ILL: OTHER}, Status.BREAKS, "t::ill breaks"),
     "leaves one skipped": ({GOOD: SKIP}, {GOOD: SKIP}, Status.VERIFIED, ""),
-    "leaves one endless": (
-        {GOOD: LATE},
-        {GOOD: LATE},
-        Status.UNSURE,
-        "its tests did not end in time",
-    ),
-}
+    "leaves one endless":
+        ({GOOD: LATE}, {GOOD: LATE}, Status.UNSURE, "its tests did not end in time"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("end", ENDS)

@@ -148,21 +148,15 @@ KEPT_OUT = {
     "it uses `system`": ('"low": 1', '"low": LIMITS.system'),
     "it adds `import sys`": ("import os\n", "import os\nimport sys\n"),
     "it uses `eval`": ("size = 3", 'size = eval("4")'),
-    "it uses `Square` in a new way": (
-        "import Round\n\nLIMITS =",
-        "import Round, Square\n\nLIMITS = Square() or",
-    ),
-    "it edits more than one place": (
-        "9}\n\n\nclass Cart(Round):\n    size = 3",
-        "8}\n\n\nclass Cart(Round):\n    size = 4",
-    ),
-    "it adds, drops or renames a function or class": (
-        "size = 3",
-        "size = 3\n    def all(self): pass",
-    ),
+    "it uses `Square` in a new way":
+        ("import Round\n\nLIMITS =", "import Round, Square\n\nLIMITS = Square() or"),
+    "it edits more than one place":
+        ("9}\n\n\nclass Cart(Round):\n    size = 3", "8}\n\n\nclass Cart(Round):\n    size = 4"),
+    "it adds, drops or renames a function or class":
+        ("size = 3", "size = 3\n    def all(self): pass"),
     "it changes nothing": ("size = 3", "size =  3"),
     "it does not parse": ("size = 3", "size ="),
-}
+}  # fmt: skip
 
 
 def edited(old: str, new: str) -> str:

@@ -122,19 +122,15 @@ SHAPES = {
         "def f(x):\n    y = 1\n    if not x:\n        pass\n    elif x:\n        assert y\n"
         "        return x\n",
     ),
-    "no end of line": (
-        "def f(x):\n    y = 1\n    return x",
-        "def f(x):\n  y = 1\n  assert y\n  return x",
-    ),
+    "no end of line":
+        ("def f(x):\n    y = 1\n    return x", "def f(x):\n  y = 1\n  assert y\n  return x"),
     "global": (
         "def f(x):\n    global y\n    y = 1\n    return x\n",
         "def f(x):\n    global y\n    y = 1\n    assert y\n    return x\n",
     ),
-    "carriage returns": (
-        "def f(x):\r    y = 1\r    return x\r",
-        "def f(x):\n y = 1\n assert y\n return x",
-    ),
-}
+    "carriage returns":
+        ("def f(x):\r    y = 1\r    return x\r", "def f(x):\n y = 1\n assert y\n return x"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("original", "text"), SHAPES.values(), ids=SHAPES)

@@ -43,35 +43,53 @@ def replay(history: list[Sighting], *, in_test: bool = False) -> list[list[LoopK
 HOUR = timedelta(hours=1)
 
 
-def test_same_error_is_told_from_the_third_state_on() -> None:
-    told = replay([seen("A", f"s{n}") for n in range(8)])
-
-    assert [i for i, kinds in enumerate(told, 1) if LoopKind.SAME_ERROR in kinds] == [*range(3, 9)]
-
-
-def test_same_error_in_fewer_tests_is_no_loop() -> None:
-    told = replay([seen("A", f"s{n}", n_failing=9 - n) for n in range(8)])
-
-    assert not any(told)
+def sequence(errors: str, states: str = "") -> list[Sighting]:
+    """A run for each error; the code is another one in each unless ``states`` say otherwise."""
+    return [seen(error, states[n] if states else f"s{n}") for n, error in enumerate(errors)]
 
 
-def test_alternating_errors_are_told_after_three_cycles() -> None:
-    told = replay([seen("AB"[n % 2], f"s{n}") for n in range(8)])
+#: Of a sequence of runs, counted from 0, those in which each kind of loop is told.
+TOLD: dict[str, tuple[list[Sighting], dict[LoopKind, list[int]]]] = {
+    "the same error, from the third state on":
+        (sequence("A" * 8), {LoopKind.SAME_ERROR: [2, 3, 4, 5, 6, 7]}),
+    "alternating errors, after three cycles":
+        (sequence("AB" * 4), {LoopKind.ALTERNATION: [5, 6, 7]}),
+    "alternating states, after two cycles":
+        (sequence("A" * 6, "xyxyxy"),
+         {LoopKind.SEEN_STATE: [2, 3, 4, 5], LoopKind.ALTERNATION: [3, 4, 5]}),
+    "cycles of three": (sequence("ABC" * 3), {LoopKind.ALTERNATION: [8]}),
+    "cycles of five": (sequence("ABCDE" * 3), {LoopKind.ALTERNATION: [14]}),
+    "code that failed before": (sequence("ABA", "xyx"), {LoopKind.SEEN_STATE: [2]}),
+    "edits of unlikely places, from the third on":
+        ([seen("A", "s0", "far.py f", is_aimed=False)] * 5, {LoopKind.WRONG_PLACE: [3, 4]}),
+    "the same command without an edit, from the fourth time on":
+        ([seen("A", "s0", "")] * 5, {LoopKind.NO_EDIT: [3, 4]}),
+    "two edits that no test executes":
+        ([replace(seen("A", "s0", ""), untested=("b.py f",))] * 3,
+         {LoopKind.UNTESTED_EDIT: [1, 2]}),
+    # Nothing is told of these.
+    "the same error in fewer tests": ([seen("A", f"s{n}", n_failing=9 - n) for n in range(8)], {}),
+    "other commands without an edit":
+        ([replace(seen("A", "s0", ""), command=f"c{n}") for n in range(9)], {}),
+    "runs after edits of other code": ([replace(seen("A", "s0", ""), command="")] * 9, {}),
+    "a bug hunt with a new error each time":
+        ([seen(f"E{n}", f"s{n}", f"m{n}.py f", is_aimed=False) for n in range(12)], {}),
+    # Of an edit that only renames nothing is kept in a sighting, though the code's state is new.
+    "renames": ([seen("A", f"s{n}", "") for n in range(9)], {}),
+    "an error that was another one in between": (sequence("AABA"), {}),
+}  # fmt: skip
 
-    assert [i for i, kinds in enumerate(told, 1) if LoopKind.ALTERNATION in kinds] == [6, 7, 8]
 
+@pytest.mark.parametrize("what", TOLD)
+def test_loops_are_told_and_nothing_else_is_one(what: str) -> None:
+    history, expected = TOLD[what]
 
-def test_alternating_states_are_told_after_two_cycles() -> None:
-    told = replay([seen("A", "xy"[n % 2]) for n in range(6)])
+    told: dict[LoopKind, list[int]] = {}
+    for n, kinds in enumerate(replay(history)):
+        for kind in kinds:
+            told.setdefault(kind, []).append(n)
 
-    assert [i for i, kinds in enumerate(told, 1) if LoopKind.ALTERNATION in kinds] == [4, 5, 6]
-
-
-@pytest.mark.parametrize("period", [3, 5])
-def test_longer_cycles_are_told_too(period: int) -> None:
-    told = replay([seen(str(n % period), f"s{n}") for n in range(3 * period)])
-
-    assert told[-1] == [LoopKind.ALTERNATION]
+    assert told == expected
 
 
 @pytest.mark.parametrize(
@@ -86,63 +104,12 @@ def test_longer_cycles_are_told_too(period: int) -> None:
     ],
 )
 def test_loop_knows_how_often_it_was_told(errors: str, told_before: int) -> None:
-    history = [seen(error, f"s{n}") for n, error in enumerate(errors)]
-
-    (loop,) = loops(history, in_test=False)
+    (loop,) = loops(sequence(errors), in_test=False)
 
     assert loop.n_told == told_before
 
 
-def test_code_that_failed_before_is_recognised() -> None:
-    told = replay([seen("A", "s0"), seen("B", "s1"), seen("A", "s0")])
-
-    assert told == [[], [], [LoopKind.SEEN_STATE]]
-
-
-def test_edits_of_unlikely_places_are_told_from_the_third_on() -> None:
-    told = replay([seen("A", "s0", "far.py f", is_aimed=False) for _ in range(5)])
-
-    assert [i for i, kinds in enumerate(told) if LoopKind.WRONG_PLACE in kinds] == [3, 4]
-
-
 def test_edits_of_code_are_told_where_the_error_stands_in_the_test() -> None:
-    told = replay([seen("A", f"s{n}") for n in range(4)], in_test=True)
+    told = replay(sequence("AAAA"), in_test=True)
 
     assert [i for i, kinds in enumerate(told) if LoopKind.TEST_AT_FAULT in kinds] == [2, 3]
-
-
-def test_same_command_without_an_edit_is_told_from_the_fourth_time_on() -> None:
-    told = replay([seen("A", "s0", "") for _ in range(5)])
-
-    assert told == [[], [], [], [LoopKind.NO_EDIT], [LoopKind.NO_EDIT]]
-
-
-def test_other_commands_without_an_edit_are_no_loop() -> None:
-    assert not any(replay([replace(seen("A", "s0", ""), command=f"c{n}") for n in range(9)]))
-
-
-def test_runs_after_edits_of_other_code_are_no_loop() -> None:
-    assert not any(replay([replace(seen("A", "s0", ""), command="") for _ in range(9)]))
-
-
-def test_two_edits_that_no_test_executes_are_told() -> None:
-    told = replay([replace(seen("A", "s0", ""), untested=("b.py f",)) for _ in range(3)])
-
-    assert told == [[], [LoopKind.UNTESTED_EDIT], [LoopKind.UNTESTED_EDIT]]
-
-
-def test_bug_hunt_with_a_new_error_each_time_is_no_loop() -> None:
-    hunt = [seen(f"E{n}", f"s{n}", f"m{n}.py f", is_aimed=False) for n in range(12)]
-
-    assert not any(replay(hunt))
-
-
-def test_renames_are_no_loop() -> None:
-    """Of edits that only rename nothing is kept in a sighting, though the code's state is new."""
-    assert not any(replay([seen("A", f"s{n}", "") for n in range(9)]))
-
-
-def test_changed_error_ends_a_streak() -> None:
-    told = replay([seen("A", "s0"), seen("A", "s1"), seen("B", "s2"), seen("A", "s3")])
-
-    assert not any(told)

@@ -70,19 +70,15 @@ CHANGES: dict[str, tuple[Callable[[Any], object], str, tuple[str, str, str]]] = 
         f"{NAME}.SETTINGS",
         ('["currency"]', "'EUR'", "'USD'"),
     ),
-    "inner list": (
-        lambda m: m.SETTINGS["rates"].append(3), f"{NAME}.SETTINGS", ('["rates"][2]', "", "3"),
-    ),
+    "inner list":
+        (lambda m: m.SETTINGS["rates"].append(3), f"{NAME}.SETTINGS", ('["rates"][2]', "", "3")),
     "set": (lambda m: m.NAMES.add("b"), f"{NAME}.NAMES", ("", "{'a'}", "{'a', 'b'}")),
     "plain value": (_set("COUNT", 2), f"{NAME}.COUNT", ("", "1", "2")),
     "attribute": (lambda m: m.pool.open.append(2), f"{NAME}.pool", (".open[1]", "", "2")),
     "class": (lambda m: setattr(m.Pool, "size", 9), f"{NAME}.Pool.size", ("", "3", "9")),
-    "cache": (
-        lambda m: m.rate("a"), f"{NAME}.rate", ("", "0 cached results", "1 cached results"),
-    ),
-    "default": (
-        lambda m: m.default().append(1), f"{NAME}.default.__defaults__", ("[0][0]", "", "1"),
-    ),
+    "cache": (lambda m: m.rate("a"), f"{NAME}.rate", ("", "0 cached results", "1 cached results")),
+    "default":
+        (lambda m: m.default().append(1), f"{NAME}.default.__defaults__", ("[0][0]", "", "1")),
     "default of a method": (
         lambda m: m.pool.seen().append("a"),
         f"{NAME}.Pool.seen.__defaults__",

@@ -61,20 +61,14 @@ EDITS = {
     "another name for a loop's own": ("n -= one", "n -= 1", range(6, 7)),
     "a statement less": ("        n += 1\n", "", range(4, 5)),
     "one more behind another": ("n += 1\n", "n += 1\n        n *= 2\n", range(4, 5)),
-    "one more at the head of a block": (
-        "            n = 6",
-        "            n -= 1\n            n = 6",
-        range(11, 12),
-    ),
+    "one more at the head of a block":
+        ("            n = 6", "            n -= 1\n            n = 6", range(11, 12)),
     "one more behind a block": ("    return n\n", "    n += 1\n    return n\n", range(3, 14)),
-    "a block around one": (
-        "            n = 6",
-        "            if n < 0:\n             n = 6",
-        range(11, 12),
-    ),
+    "a block around one":
+        ("            n = 6", "            if n < 0:\n             n = 6", range(11, 12)),
     "another exception": ("ZeroDivisionError", "ValueError", range(10, 14)),
     "both branches": ("n += 1", "n += 2; return 1", range(4, 5)),
-}
+}  # fmt: skip
 
 
 def function(text: str) -> FunctionNode:
