@@ -11,13 +11,7 @@ PRIVACY = Privacy(
     rootdir="/srv/checkouts/shop",
     home="/home/mallory",
     user="mallory",
-    environment={
-        "DEPLOY_TOKEN": "a-value-like-no-token",
-        "DATABASE_URL": "postgresql://db/shop-of-ours",
-        "SECRET_FILE": "/run/secrets/key",
-        "MY_PASSWORD": "short",
-        "PATH": "/usr/local/bin:/usr/bin",
-    },
+    environment={"DEPLOY_TOKEN": "a-value-like-no-token"},
     never_sent=("shop/billing/*", "*.csv"),
 )
 
@@ -26,15 +20,11 @@ PRIVACY = Privacy(
     ("text", "cleaned"),
     [
         ("it is a-value-like-no-token.", "it is <redacted>."),
-        ("at postgresql://db/shop-of-ours", "at <redacted>"),
-        ('password = "hunter2-and-more"', 'password = "<redacted>"'),
-        ("ghp_0123456789abcdefghijABCDEFGHIJ", "<redacted>"),
         ("/srv/checkouts/shop/cart.py:3", "<rootdir>/cart.py:3"),
         ("/home/mallory/.cache", "<home>/.cache"),
         ("/home/eve/x and /Users/eve/x", "<home>/x and <home>/x"),
         (r"C:\Users\eve\x", r"<home>\x"),
         ("by mallory, or mallory2", "by <user>, or mallory2"),
-        ("open('/run/secrets/key') in /usr/local/bin:/usr/bin, short",) * 2,
     ],
 )
 def test_text_is_cleaned(text: str, cleaned: str) -> None:
