@@ -113,14 +113,15 @@ def test_value_of_a_variable_that_is_named_like_a_secret_goes(name: str, value: 
     [
         ("GIT_AUTHOR_NAME", "Ann Example"),
         ("SSH_AUTH_SOCK", "/tmp/ssh/agent.1"),
-        ("SECRET_FILE", "/run/secrets/key"),
+        ("SECRET_FILE", "keys/production"),
+        ("SIGNING_KEY", "/run/secrets/key"),
         ("AUTH_BACKEND", "shop.auth.backends.Local"),
         ("OPENAI_BASE_URL", "http://localhost:8080/v1"),
         ("DATABASE_URL", "sqlite:///shop.sqlite3"),
         ("POSTGRES_PASSWORD", "postgres"),
         ("TOKEN_TTL", "31536000"),
         ("API_KEY", "short"),
-        ("PATH", "/usr/local/bin:/usr/bin"),
+        ("EDITOR", "emacs -nw"),
     ],
 )
 def test_other_values_of_the_environment_stay(name: str, value: str) -> None:
