@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.rerun.link import Message
 
-ANSWER_S = 5.0  # for a fork
-
 
 class Stem:
     """A server's stem, seen from the server; in a process that is forked of it, what that is to do.
@@ -31,26 +29,20 @@ class Stem:
         request: What this process was forked for; None in the server.
     """
 
-    request: Message | None = None
-
     def __init__(self) -> None:
         (asked, ask), (hear, answer) = os.pipe(), os.pipe()
-        if os.fork():
-            mine, others = Pipes(hear, ask), (asked, answer)
-        else:
-            mine, others = Pipes(asked, answer), (hear, ask)
-        for end in others:
+        is_stem = not os.fork()
+        ends = (asked, answer) if is_stem else (hear, ask)
+        for end in {asked, ask, hear, answer}.difference(ends):
             Real.close(end)
-        self._line = mine
-        if asked not in others:
-            self.request = _next_request(mine)
-            mine.close()
+        self._line = Pipes(*ends)
+        self.request = _next_request(self._line) if is_stem else None
 
     def forked(self, request: Message) -> int:
         """Return the pid of a process forked for ``request``; 0 if none can be: start one."""
         try:
             self._line.send(request)
-            return int(next(self._line.messages(ANSWER_S), {"pid": 0})["pid"])
+            return int(next(self._line.messages(), {"pid": 0})["pid"])
         except OSError:
             return 0
 
@@ -67,6 +59,7 @@ def _next_request(line: Pipes) -> Message:
             0 if _are_loaded(patch["filename"] for patch in request["patches"]) else _left_behind()
         )
         if pid is None:
+            line.close()
             return request
         line.send({"pid": pid})
     os._exit(0)
