@@ -185,10 +185,22 @@ def accept_more(site: Site) -> Iterator[TextEdit]:
                 args=[value, (ast.Name() | ast.Attribute()) as kind],
             ):
                 own, name = site.of(kind), ast.unparse(value)
-                values = (s.values[name] for s in site.hints.failing if name in s.values)
-                seen = [v.type_name for v in values if v.type_name in KINDS]
+                seen = _seen_kinds(site, name, own.rpartition(".")[0])
                 for more in [k for k in dict.fromkeys((*seen, *kinds)) if k != own][:N_KINDS]:
                     yield site.replace(kind, f"({own}, {more})", f"`{more}` is accepted, too")
+
+
+def _seen_kinds(site: Site, name: str, module: str) -> Iterator[str]:
+    """The classes that a variable's values have in failing tests, as the function may name them.
+
+    Those of the project it has by their names, or as others of a ``module``.
+    """
+    for sample in site.hints.failing:
+        if name in sample.values and sample.values[name].type_name in KINDS:
+            yield sample.values[name].type_name
+        for kind in sample.classes.get(name, ())[:1]:
+            if kind.isidentifier() and (module or kind in site.visible):
+                yield f"{module}.{kind}" if module else kind
 
 
 def _seen_texts(site: Site, name: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.recording import Sample, Value
@@ -23,7 +24,10 @@ HINTS = {
     "catch-error": Hints(error="TypeError", line=3),
     "add-clause": Hints(failing=[sampled("None")], passing=[sampled("3"), sampled("0")]),
     "guard-case": Hints(failing=[sampled("None")], passing=[sampled("3"), sampled("0")]),
-    "accept-more": Hints(failing=[sampled("'a'")], passing=[sampled("'b'")]),
+    "accept-more": Hints(
+        failing=[replace(sampled("'a'"), classes={"second": ["Kind", "Base"]})],
+        passing=[sampled("'b'")],
+    ),
     "skip-empty": Hints(error="IndexError", line=2),
     "raise-again": Hints(is_lenient=True),
     "normalize-given": Hints(failing=[sampled("'Ab '")]),
@@ -168,6 +172,7 @@ EXAMPLES = {
         ("if first == 'b': c()", "if first in ('b', 'a'): c()"),
         ("return isinstance(first, B)", "return isinstance(first, (B, str))"),
         ("if a is b: c()", "if a in (b, None): c()"),
+        ("return isinstance(second, b.C)", "return isinstance(second, (b.C, b.Kind))"),
         ("if isinstance(a, B): c()\n    return isinstance(a, d.E)",
          "if isinstance(a, (B, d.E)): c()\n    return isinstance(a, d.E)"),
     ),
