@@ -366,15 +366,26 @@ class Checker:
         Raises:
             ExecutionError: If tests can't be run again.
         """
-        candidate, target = done.candidate, done.candidate.target
+        target = done.candidate.target
         if target is None or not self.left_s():
             return ""
         passing = self._near(done)
-        tests = passing or self.failing[:N_FIRST]
-        unit = map_of(candidate.before, candidate.file).unit(target)
+        # No other test may lose a line; that it still gets to one counts only if these do not.
+        coming = self._concerned(done, passing)
+        lost = ""
+        for tests in dict.fromkeys((coming, passing)) if passing else [self.failing[:N_FIRST]]:
+            lost = self._lost(done, target, tests, is_passing=bool(passing)) if tests else ""
+            if not lost:
+                break
+        return lost
+
+    def _lost(
+        self, done: Checked, target: Location, tests: tuple[str, ...], *, is_passing: bool
+    ) -> str:
+        unit = map_of(done.candidate.before, done.candidate.file).unit(target)
         if unit is None:
             return ""
-        lines = telling_lines(unit, is_passing=bool(passing))
+        lines = telling_lines(unit, is_passing=is_passing)
         reached = partial(
             reached_lines, self.runner, tests, unit, self._limit_s(PATIENCE_ALL * self.tests_s)
         )

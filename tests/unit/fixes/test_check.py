@@ -246,6 +246,40 @@ def test_body_that_ends_by_raising_tells_but_for_its_end() -> None:
     assert telling_lines(unit, is_passing=False) == [2, 3]
 
 
+F = Location(file="a.py", start_line=1, end_line=4, qualname="f")
+
+
+class Sampling(Scripted):
+    """Answers samples, too: per test, the lines that it executes as the code is, and now."""
+
+    def __init__(self, lines: Mapping[str, tuple[set[int], set[int] | None]]) -> None:
+        super().__init__({"t::bad": FAIL}, {})
+        self._lines = lines
+        self.sampled: list[tuple[str, ...]] = []
+
+    def samples(
+        self,
+        tests: Sequence[str],
+        points: Sequence[tuple[object, Sequence[tuple[int, int]]]],
+        *,
+        limit_s: float,
+        patch: InspectionPatch | None,
+    ) -> dict[str, list[Sample]]:
+        del limit_s
+        self.sampled.append(tuple(tests))
+        executed = {test: self._lines[test][patch is not None] for test in tests}
+        return {
+            test: [
+                Sample(location=F, point=point, then=0, values={})
+                for _, own in points
+                for point in own
+                if point[0] in lines
+            ]
+            for test, lines in executed.items()
+            if lines is not None
+        }
+
+
 @pytest.mark.parametrize(
     ("executed", "still", "words"),
     [
@@ -260,31 +294,27 @@ def test_body_that_ends_by_raising_tells_but_for_its_end() -> None:
 def test_line_that_no_passing_test_gets_to_with_a_change_is_told(
     executed: set[int], still: set[int] | None, words: str
 ) -> None:
-    where = Location(file="a.py", start_line=1, end_line=4, qualname="f")
-
-    class Sampling(Scripted):
-        def samples(
-            self,
-            tests: Sequence[str],
-            points: Sequence[tuple[object, Sequence[tuple[int, int]]]],
-            *,
-            limit_s: float,
-            patch: InspectionPatch | None,
-        ) -> dict[str, list[Sample]]:
-            del limit_s
-            assert list(tests) == ["t::good"]
-            lines = executed if patch is None else still
-            if lines is None:
-                return {}
-            found = [
-                Sample(location=where, point=point, then=0, values={})
-                for _, own in points
-                for point in own
-                if point[0] in lines
-            ]
-            return {"t::good": found}
-
-    checker = checker_of(Sampling({"t::bad": FAIL}, {}), ["t::good"])
-    change = replace(CHANGE, before=CODE, after=NOW, target=where)
+    checker = checker_of(Sampling({"t::good": (executed, still)}), ["t::good"])
+    change = replace(CHANGE, before=CODE, after=NOW, target=F)
 
     assert checker.unreached(checker.check(change)) == words
+
+
+@pytest.mark.parametrize(
+    ("still", "asked", "words"),
+    [
+        ({3, 4}, [("t::good",)], ""),
+        ({4}, [("t::good",), ("t::far", "t::good")], ""),
+        (set(), [("t::good",), ("t::far", "t::good")], "no test gets to line 4 any more"),
+    ],
+)
+def test_tests_that_never_come_to_a_change_are_asked_if_others_lose_a_line(
+    still: set[int], asked: list[tuple[str, ...]], words: str
+) -> None:
+    runner = Sampling({"t::far": ({3}, {3}), "t::good": ({3, 4}, still)})
+    checker = checker_of(runner, ["t::far", "t::good"])
+    checker.unconcerned = lambda _: ["t::far"]
+    change = replace(CHANGE, before=CODE, after=NOW, target=F)
+
+    assert checker.unreached(checker.check(change)) == words
+    assert [*dict.fromkeys(runner.sampled)] == asked
