@@ -67,7 +67,7 @@ class Candidate:
     @property
     def is_pattern(self) -> bool:
         """Whether it edits a regular expression, with which failing tests passed already."""
-        return self.name.startswith(PATTERN)
+        return len(self.tools) == 1 and self.name.startswith(PATTERN)
 
     @property
     def texts(self) -> Mapping[str, str]:

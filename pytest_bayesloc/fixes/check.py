@@ -18,8 +18,6 @@ from pytest_bayesloc.syntax.text import differing_lines
 Covering = Callable[[Location], Sequence[str]]
 
 N_TELLING = 5  # tests, with which a change that empties code hardly passes
-#: Mutations with which code goes the other way.
-TURNING = frozenset({"negate-condition", "negate-clause"})
 N_FIRST = 5  # failing tests that a candidate must pass before all are run
 LEAST_S = 1.0
 PATIENCE = 10.0  # times what the tests took as they are, for a candidate that may loop
@@ -148,6 +146,7 @@ class Checker:
         failing: Node ids of the group.
         covering: Which passing tests a change of a place may break.
         unconcerned: Those that execute the place, but never come to the change.
+        n_turned: How many passing tests go another way by a change that turns a condition round.
         earlier: Per failing test that others spoil, those, which run before it.
         tests_s: Wall seconds of all tests of the run.
         near: Passing tests that forked processes can run, too.
@@ -166,6 +165,7 @@ class Checker:
     failing: tuple[str, ...]
     covering: Covering
     unconcerned: Callable[[Candidate], Sequence[str]] = lambda _: ()
+    n_turned: Callable[[Candidate], int] = lambda _: 0
     earlier: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tests_s: float = 0.0
     near: frozenset[str] = frozenset()
@@ -279,7 +279,8 @@ class Checker:
         Raises:
             ExecutionError: If tests can't be run again.
         """
-        passing = self._concerned(done, self._may_break(done))
+        # Those too that never come to the change: they may use what another test made by it.
+        passing = self._may_break(done)
         # Of a file that could not be collected, all tests must pass once it can.
         wholes = tuple(f"{test}::*" for test in self.failing if "::" not in test)
         is_old = done.patch.fresh or wholes or any(map(self.by_import, done.targets))
@@ -340,9 +341,7 @@ class Checker:
         failed = {t: rerun.tests[t] for t in passing if t not in passed}
         if failed and (broken := self._broken(patch, failed, runner)):
             return _breaking(done, broken)
-        may_break = self._may_break(done)
-        unconcerned = set(may_break).difference(passing)
-        kept = tuple(t for t in may_break if t in passed or t in unconcerned)
+        kept = tuple(t for t in passing if t in passed)
         return replace(done, status=Status.VERIFIED, why="", failing=self.failing, passing=kept)
 
     def is_harmless(self, done: Checked) -> bool:
@@ -399,11 +398,9 @@ class Checker:
 
         They come to it, and go the other way now: where it is wrong, they would fail as it is.
         """
-        n_passing = len(self._concerned(done, done.passing))
-        is_turned = not TURNING.isdisjoint(done.candidate.tools)
-        if not is_turned or n_passing <= len(done.failing):
-            return ""
-        return f"{n_passing} tests pass whichever way the condition goes"
+        n_passing = self.n_turned(done.candidate)
+        is_most = n_passing > len(done.failing)
+        return f"{n_passing} tests pass whichever way the condition goes" if is_most else ""
 
     def _may_break(self, done: Checked) -> tuple[str, ...]:
         passing = dict.fromkeys(t for where in done.targets for t in self.covering(where))

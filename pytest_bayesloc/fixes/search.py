@@ -155,6 +155,7 @@ class Search:
             ExecutionError: If tests can't be run again.
         """
         self._check_all([inspected])
+        self._settle()
 
     def run(
         self,
@@ -179,22 +180,19 @@ class Search:
         Raises:
             ExecutionError: If tests can't be run again.
         """
-        n_seen = len(self.verified)
+        seen = frozenset(checked.candidate.key for checked in self.verified)
         by_edits = [_likeliest(edits)]
-        if generated is not None and not n_seen:
+        if generated is not None and not seen:
             first, second = tee(edits)
             kept, less = filterfalse(_takes_away, first), filter(_takes_away, second)
             by_edits = [_likeliest(kept), _batches(generated), _likeliest(less)]
-        by_steps = [] if n_seen else [self._by_steps()]
+        by_steps = [] if seen else [self._by_steps()]
         stages = [self._by_tools(tasks), _weightiest(patterns), *by_steps, *by_edits]
-        stages += [] if n_seen else [self._by_steps(), _batches(self._unless_stored(constants))]
+        stages += [] if seen else [self._by_steps(), _batches(self._unless_stored(constants))]
         for stage in stages:
-            self._check_all(stage, self.spare_s)
-            if len(self.verified) > n_seen:
-                self._settle()
-            if len(self.verified) > n_seen or self.is_out_of_time:
+            is_found = self._found_by(stage, seen)
+            if is_found or self.is_out_of_time:
                 break
-        self._settle()
         # An edit that is clearly the one keeps what was meant by a change; taking it back does not.
         if all(checked.shown_doubt for checked in self.verified):
             self._check_all(_batches(taken_back))
@@ -204,6 +202,17 @@ class Search:
             part = self._checker.check_part(nearest)
             self.partial = part if part.status is Status.VERIFIED else None
         self.seconds = self._checker.clock() - self._started
+
+    def _found_by(self, stage: Iterator[Iterable[Candidate]], seen: frozenset[str]) -> bool:
+        """Try what a stage has until new processes agree to something that was not ``seen``."""
+        while not self.is_out_of_time:
+            n_before = len(self.verified)
+            self._check_all(stage, self.spare_s)
+            is_new = len(self.verified) > n_before
+            self._settle()
+            if not is_new or not seen.issuperset(c.candidate.key for c in self.verified):
+                break
+        return not seen.issuperset(c.candidate.key for c in self.verified)
 
     def _settle(self) -> None:
         """Order what is verified, and have new processes agree to what is shown of it."""
@@ -216,11 +225,17 @@ class Search:
             if forked is None:
                 return
             again = self._checker.anew(forked)
+            name, key = again.candidate.name, again.candidate.key
+            by_key[key] = again
             if again.status is Status.VERIFIED:
-                by_key[again.candidate.key] = again
-            else:
-                del by_key[again.candidate.key]
-                self.failed.append(again.candidate.key)
+                continue
+            del by_key[key]
+            n, n_verified = self.attempts.get(name, (0, 0))
+            self.attempts[name] = n, max(0, n_verified - 1)
+            if again.status is not Status.UNSURE:
+                self.failed.append(key)
+            if not self._checker.left_s():  # what nobody agreed to is not shown
+                by_key = {k: checked for k, checked in by_key.items() if not checked.is_forked}
 
     def _plainer(self, candidate: Candidate) -> Iterator[Candidate]:
         """Yield a change as a person would write it, the best first."""
@@ -303,15 +318,15 @@ class Search:
         n_before = len(self.verified)
         for batch in batches:
             for candidate in batch:
-                found = self.verified[n_before:]
-                if len(found) >= ENOUGH:
-                    return
                 if self._checker.left_s() <= spare_s:
                     self.is_out_of_time = True
                     return
+                found = self.verified[n_before:]
                 best = max((c.candidate.chance for c in found if not c.doubt), default=0.0)
                 if candidate.chance >= RIVAL * best and self._is_worth(candidate):
                     self._consider(candidate)
+                if len(self.verified) - n_before >= ENOUGH:
+                    return
             if any(not checked.doubt for checked in self.verified):
                 return
 

@@ -22,7 +22,7 @@ from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
 from pytest_bayesloc.syntax.expressions import is_json
-from pytest_bayesloc.syntax.nodes import lines_at_change
+from pytest_bayesloc.syntax.nodes import lines_at_change, nodes_of, spans
 
 MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8
@@ -30,6 +30,7 @@ N_NEXT = 3  # places of the error that a change leaves
 N_SUSPECTS = 5
 MAX_FILES = 2_000
 MAX_DATA = 1 << 20
+NEGATED = "negate-condition"  # the mutation
 _OF_TESTS = re.compile(r"(?:unit|integration)?_?tests?(?:data|_data)?$|fixtures$")
 
 
@@ -162,6 +163,18 @@ def unconcerned(case: Case, candidate: Candidate, sources: Sources) -> tuple[str
     # Lines that failing tests don't come to either are executed unseen, as a docstring is.
     is_known = bool(reached & spectrum.failing)
     return spectrum.node_ids(executed & spectrum.passing & ~reached if is_known else 0)
+
+
+def n_turned(case: Case, candidate: Candidate, sources: Sources) -> int:
+    """How many passing tests come to the ``if`` or ``while`` that a change turns round; else 0."""
+    target = candidate.target
+    found = None if target is None or candidate.name != NEGATED else sources.unit(target)
+    nodes = [] if found is None else nodes_of(found[1].node, ast.stmt)
+    heads = [node.test for node in nodes if isinstance(node, (ast.If, ast.While))]
+    if target is None or not any(spans(head, candidate.line) for head in heads):
+        return 0
+    rows = case.spectrum.lines.get(target, {})
+    return (rows.get(candidate.line, 0) & case.spectrum.passing).bit_count()
 
 
 def _is_inside(where: Location, target: Location) -> bool:

@@ -55,6 +55,7 @@ from pytest_bayesloc.fixes.soundness import unsound
 from pytest_bayesloc.fixes.tasks import (
     covering,
     likely_places,
+    n_turned,
     python_files,
     tasks_after,
     tasks_of,
@@ -210,6 +211,7 @@ class FixStage:
                     unconcerned=lambda candidate: unconcerned(
                         case, candidate, self.context.sources
                     ),
+                    n_turned=lambda candidate: n_turned(case, candidate, self.context.sources),
                     earlier=after,
                     tests_s=self.context.tests_s,
                     near=frozenset(near),

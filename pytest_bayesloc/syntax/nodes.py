@@ -233,7 +233,7 @@ def _lines_at_change(before: Sequence[ast.stmt], after: Sequence[ast.stmt]) -> r
             return _lines_at_change(*differ[0])
     # What is added runs after the statement before it, or first of all in a block.
     reached = gone[0] if gone else before[max(0, at - 1)]
-    return range(reached.lineno, (reached.end_lineno or reached.lineno) + 1)
+    return range(first_line(reached), (reached.end_lineno or reached.lineno) + 1)
 
 
 def _without_blocks(statement: ast.stmt) -> str:

@@ -271,10 +271,16 @@ def test_change_is_shown_in_plainer_words_if_tests_agree_with_those(
 
 
 @pytest.mark.parametrize(
-    ("agreeing", "shown", "asked"), [("abc", "ab", "ab"), ("bc", "bc", "abc"), ("", "", "abc")]
+    ("agreeing", "shown", "asked", "n_verified"),
+    [
+        ("abcd", "ab", "ab", 3),
+        ("bcd", "bc", "abc", 2),
+        ("d", "d", "abcd", 1),
+        ("", "", "abcd", 0),
+    ],
 )
 def test_new_processes_are_asked_about_what_is_shown_alone(
-    agreeing: str, shown: str, asked: str
+    agreeing: str, shown: str, asked: str, n_verified: int
 ) -> None:
     seen: list[str] = []
 
@@ -292,10 +298,31 @@ def test_new_processes_are_asked_about_what_is_shown_alone(
             return replace(done, status=status, is_forked=False)
 
     trying = search(deadline=1.0, checker=Forking)
-    trying.run([], constants=map(constant, "abc"))
+    trying.run([], constants=map(constant, "abcd"))
 
     assert [checked.candidate.message for checked in trying.best] == list(shown)
     assert seen == list(asked)
+    assert trying.failed == [constant(name).key for name in asked if name not in agreeing]
+    assert trying.attempts[OTHER_CONSTANT][1] == n_verified
+
+
+def test_search_goes_on_where_no_new_process_agrees_to_what_inspections_saw() -> None:
+    class Refusing(Checker):
+        def attempt(self, candidate: Candidate) -> Checked:
+            return passes(candidate)
+
+        def confirm(self, done: Checked) -> Checked:
+            is_forked = done.candidate.message == "a"
+            return replace(done, status=Status.VERIFIED, failing=("t",), is_forked=is_forked)
+
+        def anew(self, done: Checked) -> Checked:
+            return replace(done, status=Status.STILL_FAILS, is_forked=False)
+
+    trying = search(deadline=1.0, checker=Refusing)
+    trying.begin([constant("a")])
+    trying.run([], constants=[constant("b")])
+
+    assert names(trying) == ["b"]
 
 
 def test_two_changes_that_are_one_in_plainer_words_are_shown_once() -> None:
