@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections import OrderedDict, defaultdict, deque
+from functools import partial
 from itertools import islice
 from types import (
     BuiltinFunctionType,
@@ -66,6 +67,19 @@ def contents_of(value: object) -> Contents | None:
         if child is not _UNSET:
             found[name] = child
     return found
+
+
+def attributes_of(value: object) -> Iterator[tuple[object, Callable[[Any], object]]]:
+    """Yield what the attributes of ``value`` hold, each with what puts another object there."""
+    kind = type(value)
+    read, slots = _layouts.get(kind) or _layout(kind)
+    attributes = read(value) if read is not None else None
+    if type(attributes) is dict:
+        for name, child in list(attributes.items()):
+            yield child, partial(attributes.__setitem__, name)
+    for _, slot in slots:
+        if (child := _in_slot(slot, value)) is not _UNSET:
+            yield child, partial(slot.__self__.__set__, value)
 
 
 def parts_of(value: object) -> Iterator[tuple[str, str]]:

@@ -173,6 +173,7 @@ class Fence:
                 can't be opened again.
         """
         self._is_on = False
+        self._made = set()  # what was made before is put back, or stays
         changes = allowed.get("changes", {})
         self._changes = {k: frozenset(changes.get(k, ())) for k in (WRITE, REMOVE, META, NEW)}
         self._acts = frozenset(allowed.get("acts", ()))

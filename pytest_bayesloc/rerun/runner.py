@@ -459,8 +459,9 @@ class ServerRunner:
         if self._is_cancelled:
             return ()
         if self._may_fork_anew(request):
-            messages = self._answer_of_warm({**request, "is_new": True})
-            if _last(messages, "done").get("done") != UNFIT:
+            limit_s = request["limit_s"] + GRACE_S  # it collects in this time, too
+            messages = self._answer_of_warm({**request, "is_new": True, "limit_s": limit_s})
+            if _is_told(messages):
                 return messages
         tests: Sequence[str] = request.get("collected") or request["tests"]
         server = self._fresh = self.transport.start(tests, request, request["fence"])
@@ -480,6 +481,15 @@ class ServerRunner:
 def _key(unit: Unit) -> list[int | str]:
     """The key of its code object, as ``swap.key_of`` has it."""
     return [unit.first_line, unit.location.qualname.rpartition(".")[2]]
+
+
+def _is_told(messages: Sequence[Message]) -> bool:
+    """Whether a process that was forked anew says something of a patch: that it was in place."""
+    if _last(messages, "done").get("done") == UNFIT:
+        return False
+    is_over = any("refused" in m or "unusable" in m for m in messages)
+    is_placed = _last(messages, "swapped").get("swapped", 0) > 0
+    return is_placed or is_over or _last(messages, "done").get("done") != "ok"
 
 
 def _learned_from(messages: Sequence[Message], tests: Sequence[str]) -> Message:

@@ -12,7 +12,9 @@ import os
 import random
 import select
 import shutil
+import tempfile
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
@@ -77,8 +79,13 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 def _become_forked(boot: Boot, request: Message, config: pytest.Config) -> None:
     """Go on as a process for ``request`` alone, which collects the files of its tests."""
     os.setpgid(0, 0)
-    limit_resources(request["limit_s"])
     boot.link.leave()
+    # Temporary folders of its own, as a process that is started has.
+    free = tempfile.mkdtemp(dir=boot.spec["scratch"])
+    os.environ.update(dict.fromkeys(("TMPDIR", "TEMP", "TMP"), free))
+    tempfile.tempdir = None
+    boot.spec["options"]["basetemp"] = f"{free}-basetemp"
+    _set_options(config.known_args_namespace, boot.spec["options"])
     tests = request.get("collected") or request["tests"]
     boot.spec.update(once=request, tests=tests)
     boot.files = [str(config.rootpath / file) for file in dict.fromkeys(map(file_of_test, tests))]
@@ -169,8 +176,10 @@ class RerunPlugin:
         status = 1
         try:
             if self._once is not None:
-                if self._stem is None:  # else the server watches the line
+                if self._stem is None:
                     threading.Thread(target=self._end_with_main_run, daemon=True).start()
+                else:  # the server watches the line
+                    limit_resources(self._once["limit_s"])
                 self._child().run(self._once, self._overlays)
             else:
                 self._serve()
@@ -202,9 +211,9 @@ class RerunPlugin:
         targets = (getattr(thread, "_target", None) for thread in threading.enumerate())
         modules = (getattr(target, "__module__", None) for target in targets)
         n_threads = sum(module != "pytest_rerunfailures" for module in modules)
-        adopt_orphans()
+        has_stem = adopt_orphans() and self._stem is not None
         own = children()  # what fixtures and conftest files started
-        ready, has_stem = sorted(self._items), self._stem is not None
+        ready = sorted(self._items)
         self._link.send({"ready": ready, "n_threads": n_threads, "has_stem": has_stem})
         for request in self._link.messages():
             done = self._answer(request)
@@ -220,10 +229,32 @@ class RerunPlugin:
         if request.get("condition", ("",))[0] == SETS:
             compile_ahead(request["files"], request["condition"][1][2])
         started, before = monotonic(), cpu_of_children()
+        do = self._do_anew if request.get("is_new") else self._do_forked
+        done, waited_s = do(request)
+        if done != "ok":
+            self._forget_captured()
+        return {
+            "done": done,
+            "seconds": monotonic() - started - waited_s,
+            "waited_s": waited_s,
+            "cpu_s": cpu_of_children() - before,
+        }
+
+    def _do_anew(self, request: Message) -> tuple[str, float]:
+        pid = self._stem.forked(request) if self._stem is not None else 0
+        if not pid:
+            return UNFIT, 0.0
+        silent, held = os.pipe()  # that process holds no end of it
+        try:
+            return self._wait(pid, silent, request["limit_s"])
+        finally:
+            _close(held)
+            _close(silent)
+
+    def _do_forked(self, request: Message) -> tuple[str, float]:
         alive, held = os.pipe()  # ends with the child, which holds the other end
-        is_new = self._stem is not None and request.get("is_new", False)
-        pid = self._stem.forked(request) if self._stem is not None and is_new else os.fork()
-        if pid == 0 and not is_new:  # it never returns
+        pid = os.fork()
+        if pid == 0:  # it never returns
             status = 1
             try:
                 os.setpgid(0, 0)
@@ -235,18 +266,21 @@ class RerunPlugin:
                 status = 0
             finally:
                 os._exit(status)
-        if not is_new:
-            _close(held)
-        done, waited_s = self._wait(pid, alive, request["limit_s"]) if pid else (UNFIT, 0.0)
-        if is_new:
-            _close(held)
-        _close(alive)
-        return {
-            "done": done,
-            "seconds": monotonic() - started - waited_s,
-            "waited_s": waited_s,
-            "cpu_s": cpu_of_children() - before,
-        }
+        _close(held)
+        try:
+            return self._wait(pid, alive, request["limit_s"])
+        finally:
+            _close(alive)
+
+    def _forget_captured(self) -> None:
+        """Empty the files that pytest captures into: what was killed has left what it printed."""
+        manager = self._config.pluginmanager.getplugin("capturemanager")
+        both = getattr(manager, "_global_capturing", None)
+        for stream in (getattr(both, "out", None), getattr(both, "err", None)):
+            file = getattr(stream, "tmpfile", None)
+            with suppress(OSError, AttributeError):  # nothing is captured into a file
+                os.ftruncate(file.fileno(), 0)  # type: ignore[union-attr]
+                os.lseek(file.fileno(), 0, os.SEEK_SET)  # type: ignore[union-attr]
 
     def _wait(self, pid: int, alive: int, limit_s: float) -> tuple[str, float]:
         """Wait for the child; end its whole group when time is up or the main run is gone.

@@ -231,8 +231,8 @@ def _in_namespace(
 def _of_function(prefix: str, function: FunctionType) -> Iterator[tuple[str, Place]]:
     for held in ("__defaults__", "__kwdefaults__", "__dict__"):
         if own := getattr(function, held):
-            # What it holds is put back in place.
-            yield f"{prefix}.{held}", Place(own, lambda _: None, lambda: None)
+            # What it holds is put back in place; another tuple may stand for the defaults.
+            yield f"{prefix}.{held}", Place(own, partial(setattr, function, held), lambda: None)
 
 
 def _of_class(prefix: str, kind: Any, own: Mapping[str, object]) -> Iterator[tuple[str, Place]]:  # noqa: ANN401

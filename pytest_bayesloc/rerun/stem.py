@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.rerun.fence import Real
@@ -67,7 +68,8 @@ def _next_request(line: Pipes) -> Message:
 
 def _are_loaded(files: Iterable[str]) -> bool:
     """Whether any of ``files`` is a module already: the project may be a plugin, or set filters."""
-    known = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+    modules = [m for m in list(sys.modules.values()) if type(m) is ModuleType]
+    known = [vars(module).get("__file__") for module in modules]
     loaded = {Real.realpath(file) for file in known if isinstance(file, str)}
     return not loaded.isdisjoint(map(Real.realpath, files))
 

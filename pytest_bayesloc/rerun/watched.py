@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.rerun.contents import ATOMS
+from pytest_bayesloc.rerun.contents import ATOMS, attributes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 6  # of what a variable holds
 MAX_OBJECTS = 50_000  # that are looked into
+MAX_ITEMS = 10_000  # of one that is
 MAX_CALLS = 300  # of one pattern in one test; those behind them are told by the first ones
 MAX_PATTERNS = 400  # of one test
 MAX_NOTED = 20_000  # calls of one test
@@ -40,6 +41,7 @@ class WatchedPattern:
 
     def __init__(self, real: re.Pattern[Any], watch: PatternWatch) -> None:
         self.real = real
+        self._hash = hash(real)  # a table may hold it when it is exchanged
         self._watch = watch
 
     @property  # type: ignore[misc]  # ``isinstance`` reads it
@@ -53,7 +55,7 @@ class WatchedPattern:
         return self.real == (other.real if type(other) is WatchedPattern else other)
 
     def __hash__(self) -> int:
-        return hash(self.real)
+        return self._hash
 
     def __repr__(self) -> str:
         return repr(self.real)
@@ -126,25 +128,43 @@ class PatternWatch:
         return self._seen.get(id(value), (value, value))[1]
 
     def _refilled(self, value: Any, kind: Any, depth: int) -> Any:  # noqa: ANN401
-        if issubclass(kind, tuple):
-            parts = [self._renewed(part, depth - 1) for part in value]
-            is_other = any(new is not old for new, old in zip(parts, value, strict=True))
-            return tuple.__new__(kind, parts) if is_other else value
-        if issubclass(kind, (list, dict)):
-            base: Any = list if issubclass(kind, list) else dict
-            for key, old in [*(enumerate(value) if base is list else base.items(value))]:
-                if (new := self._renewed(old, depth - 1)) is not old:
-                    base.__setitem__(value, key, new)
-        elif kind is FunctionType:
+        if issubclass(kind, (tuple, list, dict)):
+            base: Any = next(base for base in (tuple, list, dict) if issubclass(kind, base))
+            is_long = base.__len__(value) > MAX_ITEMS
+            return value if is_long else self._refilled_container(value, base, depth - 1)
+        if kind is FunctionType:
             value.__defaults__ = self._renewed(value.__defaults__, depth)
             for cell in value.__closure__ or ():
                 with suppress(ValueError):  # it is empty
                     cell.cell_contents = self._renewed(cell.cell_contents, depth - 1)
-        else:
-            is_plain = kind.__getattribute__ is object.__getattribute__
-            held = "__func__" if kind in _WRAPPED else "__dict__"
-            self._renewed(getattr(value, held, None) if is_plain else None, depth)
+        elif kind in _WRAPPED:
+            self._renewed(value.__func__, depth)
+        self._exchange_attributes(value, depth - 1)
         return value
+
+    def _refilled_container(self, value: Any, base: Any, depth: int) -> Any:  # noqa: ANN401
+        if base is tuple:
+            parts = [*tuple.__iter__(value)]
+            made = [self._renewed(part, depth) for part in parts]
+            # One with attributes, as a member of an enumeration, can't be made again.
+            is_plain = not any(attributes_of(value))
+            is_other = any(new is not old for new, old in zip(made, parts, strict=True))
+            return tuple.__new__(type(value), made) if is_other and is_plain else value
+        for key, old in [*(enumerate(list.__iter__(value)) if base is list else base.items(value))]:
+            if (new := self._renewed(old, depth)) is not old:
+                base.__setitem__(value, key, new)
+        if base is dict and any(type(key) is _pattern_type for key in base.keys(value)):
+            pairs = [(self._renewed(key, depth), child) for key, child in base.items(value)]
+            base.clear(value)
+            for key, child in pairs:
+                base.__setitem__(value, key, child)
+        return value
+
+    def _exchange_attributes(self, value: object, depth: int) -> None:
+        for old, put in attributes_of(value):
+            if (new := self._renewed(old, depth)) is not old:
+                with suppress(AttributeError, TypeError):  # it can't be set
+                    put(new)
 
     def compile(self, pattern: Any, flags: int) -> Any:  # noqa: ANN401 - as ``re`` does
         """Return the stand-in for a pattern."""

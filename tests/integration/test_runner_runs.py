@@ -13,6 +13,7 @@ import pytest
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap
+from pytest_bayesloc.rerun.aside import Aside
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
 from pytest_bayesloc.rerun.effects import Effects
 from pytest_bayesloc.rerun.runner import ServerRunner
@@ -20,6 +21,7 @@ from pytest_bayesloc.rerun.transports.local import local_transport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from pytest_bayesloc.domain.inspection import Rerun
     from pytest_bayesloc.rerun.link import Message
@@ -267,9 +269,74 @@ def test_new_process_is_forked_before_any_code_of_the_project_is_loaded(
     alone.close()
 
 
+LOGGING = {
+    "plug.py": """
+        from pathlib import Path
+
+        Path(__file__).with_name("log.txt").open("a").close()
+        """,
+    "a.py": """
+        import time
+
+        time.sleep(1.5)
+        STEP = 1
+
+
+        def one():
+            return STEP
+        """,
+    "test_all.py": """
+        import a
+        from pathlib import Path
+
+
+        def test_a():
+            while a.one() == 3:
+                print("again and again")
+            Path(__file__).with_name("log.txt").open("a").close()
+            assert a.one() == 2
+        """,
+}
+
+
+def test_new_process_is_held_and_bounded_as_one_that_is_started(
+    projects: Projects, tmp_path: Path
+) -> None:
+    project = projects.make({**FILES, **LOGGING})
+    alone = made_for(project, "-p", "plug")
+    alone.transport.effects = Effects(Aside(lambda: tmp_path))
+    alone.make_ready()
+
+    step = patch(project, "a.py", "<module>", edits={"STEP = 1": "STEP = 2"})
+    loop = patch(project, "a.py", "one", edits={"return STEP": "return 3"})
+    tries = [replace(step, fresh=True), loop, replace(step, fresh=True)]
+
+    found = [alone.rerun(made, [node_id("a")], limit_s=1.0) for made in tries]
+
+    # It imports for longer than the test may take, and what a loop printed is read by nobody.
+    verdicts = [done.tests[node_id("a")].verdict for done in found]
+    assert verdicts == [Verdict.PASS, Verdict.TIMEOUT, Verdict.PASS]
+    assert not (project.root / "log.txt").exists()
+    alone.close()
+
+
+def test_patch_of_what_a_plugin_keeps_gets_a_process_that_is_started(projects: Projects) -> None:
+    keeping = "import sys, a as kept\n\ndel sys.modules['a']\n"
+    test = "import plug\n\n\ndef test_a():\n    assert plug.kept.STEP == 2\n"
+    project = projects.make({**FILES, "plug.py": keeping, "test_all.py": test})
+    alone = made_for(project, "-p", "plug")
+    alone.make_ready()
+    other = patch(project, "a.py", "<module>", edits={"STEP = 1": "STEP = 2"})
+
+    done = alone.rerun(replace(other, fresh=True), [node_id("a")], limit_s=30)
+
+    assert (done.tests[node_id("a")].verdict, done.n_swapped) == (Verdict.PASS, 1)
+    alone.close()
+
+
 def test_what_patterns_are_asked_in_a_test_is_known(projects: Projects) -> None:
     asking = """
-        import re
+        import functools, re
 
         WORD = re.compile(r"\\w+")
 
@@ -277,11 +344,23 @@ def test_what_patterns_are_asked_in_a_test_is_known(projects: Projects) -> None:
         class Reader:
             kinds = [("number", re.compile("[0-9]").match)]
 
-            def __init__(self):
+            def __init__(self, blank=re.compile(" ")):
                 self.ends = {"line": re.compile("$")}
+                self.blank = blank
 
 
-        READER = Reader()
+        class Slotted:
+            __slots__ = ("held",)
+            blank = functools.partial(re.compile("-").match, "-")
+
+            def __init__(self):
+                self.held = {re.compile("d"): 1}
+
+            def __getattr__(self, name):
+                raise RuntimeError("code of the project was run")
+
+
+        READER, SLOTTED = Reader(), Slotted()
 
 
         def test_a():
@@ -292,6 +371,8 @@ def test_what_patterns_are_asked_in_a_test_is_known(projects: Projects) -> None:
             assert re.sub("b+", "", "b") == ""
             assert READER.kinds[0][1]("1")
             assert READER.ends["line"].search("c")
+            assert Reader().blank.search(" ")
+            assert next(iter(SLOTTED.held)).match("d")
 
 
         def test_size():
@@ -310,6 +391,8 @@ def test_what_patterns_are_asked_in_a_test_is_known(projects: Projects) -> None:
             ("b+", ("sub", ("", "b", 0))),
             ("[0-9]", ("match", ("1",))),
             ("$", ("search", ("c",))),
+            (" ", ("search", (" ",))),
+            ("d", ("match", ("d",))),
         ],
         names[2]: [],
     }

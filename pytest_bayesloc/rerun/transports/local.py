@@ -122,10 +122,16 @@ def kill_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def adopt_orphans() -> None:
-    """Become the parent of processes that a child leaves behind, also outside its group."""
-    with contextlib.suppress(OSError, AttributeError, ValueError):  # not Linux
-        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+def adopt_orphans() -> bool:
+    """Become the parent of processes that a child leaves behind, also outside its group.
+
+    Returns:
+        Whether that is so.
+    """
+    try:
+        return bool(ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0) == 0)
+    except (OSError, AttributeError, ValueError):  # not Linux
+        return False
 
 
 def children() -> set[int]:
