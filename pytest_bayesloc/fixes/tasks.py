@@ -166,7 +166,7 @@ def unconcerned(case: Case, candidate: Candidate, sources: Sources) -> tuple[str
 
 
 def n_turned(case: Case, candidate: Candidate, sources: Sources) -> int:
-    """How many passing tests come to the ``if`` or ``while`` that a change turns round; else 0."""
+    """The number of passing tests that come to the ``if`` or ``while`` which is turned round."""
     target = candidate.target
     found = None if target is None or candidate.name != NEGATED else sources.unit(target)
     nodes = [] if found is None else nodes_of(found[1].node, ast.stmt)
