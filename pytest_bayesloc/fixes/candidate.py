@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -13,6 +12,7 @@ from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, lines_of, map_of, tree_of
 from pytest_bayesloc.domain.texts import common_ends, text_digest
+from pytest_bayesloc.syntax.nodes import head_of
 from pytest_bayesloc.syntax.text import LineSpan, by_themselves, differing_lines
 
 KIND = "fix"
@@ -186,7 +186,7 @@ def _is_other_body(before: str, after: str, where: Location) -> bool | None:
     """Whether a function has another body; None if it has another head, or is none any more."""
     texts = texts_of(before, after, [where])
     old, new = (function_of(tree_of(text)) for text in texts or ("", ""))
-    if old is None or new is None or _head(old) != _head(new):
+    if old is None or new is None or head_of(old) != head_of(new):
         return None
     return ast.dump(old) != ast.dump(new)
 
@@ -197,12 +197,6 @@ def function_of(tree: ast.Module | None) -> FunctionNode | None:
     if len(block) == 1 and isinstance(block[0], ast.If):  # what it stands below
         block = block[0].body
     return block[0] if len(block) == 1 and isinstance(block[0], FunctionNode) else None
-
-
-def _head(function: FunctionNode) -> str:
-    copied = copy(function)
-    copied.body = []
-    return ast.dump(copied)
 
 
 def texts_of(before: str, after: str, functions: Sequence[Location]) -> tuple[str, str] | None:

@@ -14,6 +14,7 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
@@ -29,6 +30,9 @@ from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
 from pytest_bayesloc.syntax.nodes import attributes_in, names_in, nodes_of, targets
 from pytest_bayesloc.syntax.text import Text, brief
+
+#: Per pattern and flags, the calls, each once.
+Asked: TypeAlias = "dict[tuple[str, int], dict[MatchCall, None]]"
 
 N_FAILING = 5  # tests that are watched
 N_PASSING = 40
@@ -105,22 +109,10 @@ class PatternSearch:
         """Yield edits with which the first failing tests pass, the likeliest first."""
         by_failing = self._asked(self.failing, Verdict.FAIL)
         literals = _literals(self.case, self.sources, [text for text, _ in by_failing])
-        own = {key: calls for key, calls in by_failing.items() if _holding(key[0], literals)}
-        if not own:
+        if not any(_holding(text, literals) for text, _ in by_failing):
             return
-        by_passing = self._asked(self.passing, Verdict.PASS)
-        cases = [
-            PatternCase(
-                text=text,
-                flags=flags,
-                failing=tuple(calls),
-                passing=tuple(by_passing.get((text, flags), ())),
-            )
-            for (text, flags), calls in by_failing.items()
-            # What passing tests ask as well gives what it should.
-            if calls.keys() - by_passing.get((text, flags), {}).keys()
-        ]
-        chosen = [case for case in cases if (case.text, case.flags) in own]
+        cases = _cases(by_failing, self._asked(self.passing, Verdict.PASS))
+        chosen = [case for case in cases if _holding(case.text, literals)]
         beliefs = {c.text: max(one.belief for one in _holding(c.text, literals)) for c in chosen}
         chosen.sort(key=lambda case: -beliefs[case.text] * _relevance(case))
         chosen = chosen[:N_PATTERNS]
@@ -152,9 +144,7 @@ class PatternSearch:
     def _left_s(self) -> float:
         return max(0.0, self.ends - self.clock())
 
-    def _asked(
-        self, tests: Sequence[str], verdict: Verdict
-    ) -> dict[tuple[str, int], dict[MatchCall, None]]:
+    def _asked(self, tests: Sequence[str], verdict: Verdict) -> Asked:
         """Return the calls of each pattern, each once, if tests end with stand-ins as they do.
 
         Of passing tests those that don't are left out from now on.
@@ -165,7 +155,7 @@ class PatternSearch:
             self.passing = same
         elif len(same) < len(tests):
             return {}
-        found: dict[tuple[str, int], dict[MatchCall, None]] = {}
+        found: Asked = {}
         for pattern in chain.from_iterable(asked.get(test, ()) for test in same):
             calls = dict.fromkeys(pattern.calls)
             found.setdefault((pattern.text, pattern.flags), {}).update(calls)
@@ -203,6 +193,20 @@ class PatternSearch:
 
     def _limit_s(self) -> float:
         return max(0.1, min(LIMIT_S, self._left_s()))
+
+
+def _cases(by_failing: Asked, by_passing: Asked) -> list[PatternCase]:
+    """Return the patterns that failing tests ask what no passing test asks."""
+    return [
+        PatternCase(
+            text=text,
+            flags=flags,
+            failing=tuple(calls),
+            passing=tuple(by_passing.get((text, flags), ())),
+        )
+        for (text, flags), calls in by_failing.items()
+        if calls.keys() - by_passing.get((text, flags), {}).keys()
+    ]
 
 
 # -- where a pattern stands

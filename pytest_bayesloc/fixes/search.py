@@ -205,14 +205,14 @@ class Search:
 
     def _found_by(self, stage: Iterator[Iterable[Candidate]], seen: frozenset[str]) -> bool:
         """Try what a stage has until new processes agree to something that was not ``seen``."""
-        while not self.is_out_of_time:
+        while True:
             n_before = len(self.verified)
             self._check_all(stage, self.spare_s)
             is_new = len(self.verified) > n_before
             self._settle()
-            if not is_new or not seen.issuperset(c.candidate.key for c in self.verified):
-                break
-        return not seen.issuperset(c.candidate.key for c in self.verified)
+            is_found = not seen.issuperset(c.candidate.key for c in self.verified)
+            if is_found or not is_new or self.is_out_of_time:
+                return is_found
 
     def _settle(self) -> None:
         """Order what is verified, and have new processes agree to what is shown of it."""
@@ -226,8 +226,8 @@ class Search:
                 return
             again = self._checker.anew(forked)
             name, key = again.candidate.name, again.candidate.key
-            by_key[key] = again
             if again.status is Status.VERIFIED:
+                by_key[key] = again
                 continue
             del by_key[key]
             n, n_verified = self.attempts.get(name, (0, 0))

@@ -142,8 +142,7 @@ def covering(case: Case, target: Location, sources: Sources) -> tuple[str, ...]:
         naming = {file for file in files if stem.search(sources.read(file) or "")}
         found = bitset_of(i for i, n in enumerate(spectrum.tests) if file_of_test(n) in naming)
     for where, executed in spectrum.executed.items():
-        is_inside = where.qualname == name or where.qualname.startswith(f"{name}.")
-        if where.file == target.file and (name == MODULE or is_inside):
+        if _is_inside(where, target):
             found |= executed
     return spectrum.node_ids(found & spectrum.passing)
 
@@ -178,8 +177,10 @@ def n_turned(case: Case, candidate: Candidate, sources: Sources) -> int:
 
 
 def _is_inside(where: Location, target: Location) -> bool:
-    is_within = target.start_line <= where.start_line <= target.end_line
-    return where.file == target.file and is_within
+    """Whether a place is ``target`` or nested in it; all of a file is in its module."""
+    name = target.qualname
+    is_nested = where.qualname == name or where.qualname.startswith(f"{name}.")
+    return where.file == target.file and (name == MODULE or is_nested)
 
 
 def python_files(sources: Sources) -> list[str]:

@@ -204,14 +204,9 @@ class FixStage:
                     clock=monotonic,
                     deadline=ends,
                     failing=tuple(after),
-                    covering=lambda target: (
-                        *covering(case, target, self.context.sources),
-                        *idle,
-                    ),
-                    unconcerned=lambda candidate: unconcerned(
-                        case, candidate, self.context.sources
-                    ),
-                    n_turned=lambda candidate: n_turned(case, candidate, self.context.sources),
+                    covering=lambda target: (*covering(case, target, context.sources), *idle),
+                    unconcerned=partial(unconcerned, case, sources=context.sources),
+                    n_turned=partial(n_turned, case, sources=context.sources),
                     earlier=after,
                     tests_s=self.context.tests_s,
                     near=frozenset(near),

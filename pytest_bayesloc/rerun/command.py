@@ -67,10 +67,12 @@ class Command:
 
     def files_of(self, tests: Sequence[str]) -> list[str]:
         """The files that ``tests`` are collected from, absolute, each once."""
-        return [
-            str(self.rootdir / name)
-            for name in dict.fromkeys(file_of_test(node_id) for node_id in tests)
-        ]
+        return files_below(self.rootdir, tests)
+
+
+def files_below(rootdir: Path, tests: Sequence[str]) -> list[str]:
+    """The files that ``tests`` are collected from, absolute, each once."""
+    return [str(rootdir / name) for name in dict.fromkeys(map(file_of_test, tests))]
 
 
 def command_for(

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.rerun.boot import booted
 from pytest_bayesloc.rerun.child import WHOLE, Child, Frames, frames_of
+from pytest_bayesloc.rerun.command import files_below
 from pytest_bayesloc.rerun.conditions import SETS
 from pytest_bayesloc.rerun.effects import COLLECTION
 from pytest_bayesloc.rerun.fence import AWAY
@@ -88,7 +88,7 @@ def _become_forked(boot: Boot, request: Message, config: pytest.Config) -> None:
     _set_options(config.known_args_namespace, boot.spec["options"])
     tests = request.get("collected") or request["tests"]
     boot.spec.update(once=request, tests=tests)
-    boot.files = [str(config.rootpath / file) for file in dict.fromkeys(map(file_of_test, tests))]
+    boot.files = files_below(config.rootpath, tests)
     config.known_args_namespace.file_or_dir[:] = boot.files
     boot.begin(request)
 

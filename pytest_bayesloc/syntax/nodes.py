@@ -18,6 +18,7 @@ from pytest_bayesloc.domain.source import (
     first_line,
     parse,
 )
+from pytest_bayesloc.domain.texts import common_ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -219,14 +220,9 @@ def lines_at_change(before: FunctionNode, after: FunctionNode) -> range | None:
 
 
 def _lines_at_change(before: Sequence[ast.stmt], after: Sequence[ast.stmt]) -> range:
-    old, new = [*map(ast.dump, before)], [*map(ast.dump, after)]
-    at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), len(old))
-    at = min(at, len(new))
-    n_after = 0  # statements at the end that stay
-    while n_after < min(len(old), len(new)) - at and old[-1 - n_after] == new[-1 - n_after]:
-        n_after += 1
-    gone, come = before[at : len(old) - n_after], after[at : len(new) - n_after]
-    if len(gone) == len(come) == 1 and _without_blocks(gone[0]) == _without_blocks(come[0]):
+    at, n_after = common_ends([*map(ast.dump, before)], [*map(ast.dump, after)])
+    gone, come = before[at : len(before) - n_after], after[at : len(after) - n_after]
+    if len(gone) == len(come) == 1 and head_of(gone[0]) == head_of(come[0]):
         blocks = [[getattr(node, name, []) for node in (gone[0], come[0])] for name in _BLOCKS]
         differ = [pair for pair in blocks if len({str([*map(ast.dump, own)]) for own in pair}) > 1]
         if len(differ) == 1 and all(differ[0]):
@@ -236,7 +232,8 @@ def _lines_at_change(before: Sequence[ast.stmt], after: Sequence[ast.stmt]) -> r
     return range(first_line(reached), (reached.end_lineno or reached.lineno) + 1)
 
 
-def _without_blocks(statement: ast.stmt) -> str:
+def head_of(statement: ast.stmt) -> str:
+    """Return a statement without the blocks of statements in it, as text to compare."""
     bare = copy(statement)
     for name in _BLOCKS:
         if hasattr(bare, name):
