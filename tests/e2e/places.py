@@ -15,7 +15,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
@@ -26,18 +26,20 @@ from tests.integration.conftest import Project
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+T = TypeVar("T")
 LIMIT_S = 60.0
 DEMO = Path(__file__).resolve().parents[2] / "demo_project"
 WORKSPACE = "/app"
 IMAGE = "bayesloc-test"
 
 
-def wait_for(found: Callable[[], object], what: str, limit_s: float = LIMIT_S) -> None:
-    """Return once ``found`` is true."""
+def wait_for(found: Callable[[], T], what: str, limit_s: float = LIMIT_S) -> T:
+    """Return what ``found`` returns, once that is true."""
     deadline = time.monotonic() + limit_s
-    while not found():
+    while not (value := found()):
         assert time.monotonic() < deadline, f"{what}: not within {limit_s:g} s"
         time.sleep(0.02)
+    return value
 
 
 def children_of(pid: int) -> list[int]:

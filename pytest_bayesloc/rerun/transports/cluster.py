@@ -207,7 +207,7 @@ def open_cluster(
             cluster = distributed.LocalCluster(
                 n_workers=n_workers or 2,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address=":0",  # a free port: None warns if the usual one is in use
                 silence_logs=logging.CRITICAL,
             )
         client = distributed.Client(cluster or address, timeout=OPEN_S, set_as_default=False)
