@@ -29,6 +29,7 @@ from pytest_bayesloc.syntax.nodes import functions_in, nodes_of, own_nodes
 from pytest_bayesloc.syntax.text import brief
 
 WIDTH = 60  # of code in a reason
+SMALL = 3  # up to which a number fits by chance
 NUMBER = re.compile(r"\d+(\.\d+)?")  # as a text
 _ASSERT = re.compile(r"\bassert\b")
 _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
@@ -305,9 +306,10 @@ def _numbers(tree: ast.AST) -> list[float]:
 def _is_slip(one: float, other: float) -> bool:
     """Whether one number is easily written for another.
 
-    One more or less, a digit lost, doubled or twice, digits exchanged, the point at another place.
+    One more or less, but of small numbers, which are near to each other by chance; a digit lost,
+    doubled or twice, digits exchanged, the point at another place.
     """
-    if abs(one - other) == 1:
+    if abs(one - other) == 1 and max(abs(one), abs(other)) > SMALL:
         return True
     a, b = (str(n).removesuffix(".0").replace("-", "") for n in (one, other))
     if sorted(a) == sorted(b) or a.replace(".", "").strip("0") == b.replace(".", "").strip("0"):

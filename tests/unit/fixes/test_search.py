@@ -153,7 +153,7 @@ def trying(answer: Callable[[Candidate], Checked] = passes) -> Search:
 
 
 def constant(name: str) -> Candidate:
-    return candidate(f"{name} = 1\n", f"{name} = 2\n", tools=(OTHER_CONSTANT,), message=name)
+    return candidate(f"{name} = 5\n", f"{name} = 6\n", tools=(OTHER_CONSTANT,), message=name)
 
 
 def edits(**chances: float) -> list[Candidate]:

@@ -209,6 +209,7 @@ def test_what_keeps_the_data_flow_is_not_doubted(name: str) -> None:
         ("0.02", "0.2", False),
         ("237.15", "273.15", False),
         ("9", "10", False),
+        ("1", "2", True),
         ("17", "7", False),
         ("30", "22.5", True),
         ("0.5", "3.2", True),
