@@ -230,12 +230,17 @@ def worth_showing(verified: Sequence[Checked]) -> list[Checked]:
 
 
 def is_slip(candidate: Candidate) -> bool:
-    """Say whether a change is of one word, to another that is spelt nearly alike."""
+    """Say whether a change is of one word, to another that is spelt nearly alike.
+
+    A name that gets or loses an underscore at its ends is private or not, which is meant.
+    """
     before, after = (Counter(_WORD.findall(text)) for text in candidate.parts()[:2])
     gone, new = before - after, after - before
     if len(gone) != 1 or len(new) != 1:
         return False
     (wrong,), (right,) = gone, new
+    if wrong.strip("_") == right.strip("_"):
+        return False
     n_other = sum(a != b for a, b in zip(wrong, right, strict=False))
     is_letter = len(wrong) == len(right) and n_other == 1
     return is_letter or SequenceMatcher(None, wrong, right, autojunk=False).ratio() >= ALIKE

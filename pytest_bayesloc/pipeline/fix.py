@@ -95,7 +95,7 @@ SPARE = 1 / 4  # of the time, for what changed since the tests passed
 CHECKS = {"AssertionError", "Failed"}  # exceptions of checks: the code may be wrong as well
 UNVERIFIED = "the search for a fix did not verify it"
 #: Tools that mend a use of what the code lacks.
-LACKING = frozenset({"misspelt-attribute", "wrong-arguments", "wrong-keyword"})
+LACKING = frozenset({"misspelt-attribute", "wrong-arguments", "wrong-key", "wrong-keyword"})
 STALE = "stale-expectation"  # the tool that writes what the code computes into a test
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
 
