@@ -82,6 +82,9 @@ class Frame:
         first_line: ``co_firstlineno`` of the code: the first decorator's line, if any.
         in_app: Whether the file belongs to the source under test or to its tests.
         is_test: Whether the file is a test file or a conftest.
+        span: Of the expression that was executing, in UTF-8 bytes of its line: where it begins, its
+            last line, and where it ends there. None before Python 3.11, of other people's code and
+            of tests.
     """
 
     file: str
@@ -90,6 +93,7 @@ class Frame:
     first_line: int
     in_app: bool
     is_test: bool = False
+    span: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -188,10 +188,15 @@ def _hints(case: Case, target: Location, differ: Sequence[tuple[object, object]]
     lines = range(target.start_line, target.end_line + 1)
     is_lenient = any(_NOT_RAISED.search(failure.message) for failure in case.failures)
     for failure in case.failures:
-        passed = [f.line for f in failure.frames if f.file == target.file and f.line in lines]
+        passed = [f for f in failure.frames if f.file == target.file and f.line in lines]
         if passed and failure.node_id in case.failing:
-            name = failure.exc_type.rpartition(".")[2]
-            return Hints(error=name, line=passed[-1], sides=differ, is_lenient=is_lenient)
+            return Hints(
+                error=failure.exc_type.rpartition(".")[2],
+                line=passed[-1].line,
+                span=passed[-1].span,
+                sides=differ,
+                is_lenient=is_lenient,
+            )
     return Hints(sides=differ, is_lenient=is_lenient)
 
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from pytest_bayesloc.domain.recording import Sample
-from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.source import FunctionNode, tree_of
 from pytest_bayesloc.syntax.nodes import (
+    LOOPS,
     NodeT,
     bound_in,
+    evaluated,
     functions_in,
     nodes_of,
     own_nodes,
+    parameters,
     targets,
     visible,
 )
-from pytest_bayesloc.syntax.text import Text
+from pytest_bayesloc.syntax.text import Text, TextEdit
 
 #: How pytest shows both sides of a comparison that failed.
 COMPARED = re.compile(r"^(?:AssertionError: )?assert (.+) == (.+)$", re.MULTILINE)
@@ -32,6 +36,7 @@ class Hints:
     Attributes:
         error: Name of the exception that was raised in it or passed through it; empty if none.
         line: Of the function, where that was.
+        span: Likewise the expression, as ``domain.failure.Frame`` has it.
         sides: What was computed and what was expected, as values, where they differ.
         is_lenient: Whether a test expected an exception that nothing raised.
         failing: Values at points of the function in failing tests.
@@ -40,6 +45,7 @@ class Hints:
 
     error: str = ""
     line: int = 0
+    span: tuple[int, int, int] | None = None
     sides: Sequence[tuple[object, object]] = ()
     is_lenient: bool = False
     failing: Sequence[Sample] = ()
@@ -71,6 +77,51 @@ class Site(Text):
         """The names that it binds itself: parameters first."""
         return [n for n in dict.fromkeys(bound_in(self.function)) if n not in {"self", "cls"}]
 
+    def is_late(self, edit: TextEdit) -> bool:
+        """Whether what was raised is still raised before an edit of its expression matters.
+
+        It may matter after all, where the same statement had been executed before.
+        """
+        if self._raised is None:
+            return False
+        raised, end_of_all = self._raised
+        start, end = self.start(raised), self.end(raised)
+        if edit.start >= end:
+            return edit.end <= end_of_all
+        if edit.start > start or edit.end < end:
+            return False
+        match tree_of(edit.text.strip()):
+            case ast.Module(body=[ast.Expr(value=made)]):
+                return ast.dump(raised) in map(ast.dump, evaluated(made))
+        return False
+
+    @cached_property
+    def _raised(self) -> tuple[ast.expr, int] | None:
+        """What raised as it was evaluated, and the end of the expression that it is a part of."""
+        hints = self.hints
+        if hints.span is None:
+            return None
+        there = (n for n in self.own(ast.stmt) if n.lineno <= hints.line <= (n.end_lineno or 0))
+        plain = (n for n in there if not isinstance(n, LOOPS))
+        parts = chain.from_iterable(map(ast.iter_child_nodes, plain))
+        for part in (part for part in parts if isinstance(part, ast.expr)):
+            for node in evaluated(part):
+                span = node.col_offset, node.end_lineno, node.end_col_offset
+                if node.lineno == hints.line and span == hints.span:
+                    return node, self.end(part)
+        return None
+
+    def bound_before(self, line: int) -> list[str]:
+        """Those of its names that may have a value where ``line`` begins."""
+        return [name for name in self.own_names if self._first_stores.get(name, 0) < line]
+
+    @cached_property
+    def _first_stores(self) -> dict[str, int]:
+        """Per variable, the line that gives it a value first; 0 for parameters."""
+        stored = [n for n in self.own(ast.Name) if isinstance(n.ctx, ast.Store)]
+        first = {n.id: n.lineno for n in sorted(stored, key=lambda n: -n.lineno)}
+        return first | dict.fromkeys(parameters(self.function.args), 0)
+
     @cached_property
     def visible(self) -> frozenset[str]:
         """All names that it may use, built-ins not among them."""
@@ -79,12 +130,12 @@ class Site(Text):
     @cached_property
     def types(self) -> dict[str, frozenset[str]]:
         """Per variable, the types that its values were seen to have; numbers are of one."""
-        found: dict[str, set[str]] = {}
-        for sample in (*self.hints.failing, *self.hints.passing):
-            for name, value in sample.values.items():
-                kind = "number" if value.number is not None else value.type_name
-                found.setdefault(name, set()).add(kind)
-        return {name: frozenset(kinds - {"NoneType"}) for name, kinds in found.items()}
+        return _types_in((*self.hints.failing, *self.hints.passing))
+
+    @cached_property
+    def failing_types(self) -> dict[str, frozenset[str]]:
+        """The same in failing tests alone."""
+        return _types_in(self.hints.failing)
 
     @cached_property
     def others(self) -> list[FunctionNode]:
@@ -133,3 +184,12 @@ class Site(Text):
                 if isinstance(block, list) and block and not isinstance(node, ast.ClassDef):
                     found.append(block)
         return found
+
+
+def _types_in(samples: Iterable[Sample]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for sample in samples:
+        for name, value in sample.values.items():
+            kind = "number" if value.number is not None else value.type_name
+            found.setdefault(name, set()).add(kind)
+    return {name: frozenset(kinds - {"NoneType"}) for name, kinds in found.items()}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import deque
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -173,11 +174,24 @@ def _text(error: BaseException) -> str:
 
 def _frames(trace: TracebackType | None, files: SourceFilter) -> list[dict[str, Any]]:
     frames = []
-    for frame, line in walk_tb(trace):
-        code = frame.f_code
+    while trace is not None:
+        code = trace.tb_frame.f_code
         first = code.co_firstlineno
-        frames.append(_frame(files, code.co_filename, line or first, code_name(code), first))
+        found = _frame(files, code.co_filename, trace.tb_lineno or first, code_name(code), first)
+        if found["in_app"] and not found["is_test"]:
+            found["span"] = _span(code, trace.tb_lasti)
+        frames.append(found)
+        trace = trace.tb_next
     return frames[-FRAME_LIMIT:]
+
+
+def _span(code: CodeType, at: int) -> tuple[int, int, int] | None:
+    """Where the expression of an instruction stands, as ``domain.failure.Frame`` has it."""
+    if sys.version_info >= (3, 11):
+        _, last, begin, end = next(islice(code.co_positions(), at // 2, None), (None,) * 4)
+        if last is not None and begin is not None and end is not None:
+            return begin, last, end
+    return None
 
 
 def _frame(

@@ -241,6 +241,30 @@ def head_of(statement: ast.stmt) -> str:
     return ast.dump(bare)
 
 
+def evaluated(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield the parts of an expression that are evaluated whatever the others are, itself first.
+
+    What is gone over, or is given a value, is no part of it.
+    """
+    if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+        yield node
+    match node:
+        case ast.Lambda():
+            parts: Iterable[ast.AST] = ()
+        case ast.IfExp(test=first) | ast.BoolOp(values=[first, *_]):
+            parts = [first]
+        case ast.Compare(left=left, comparators=[first, *_]):
+            parts = [left, first]
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            parts = ast.iter_child_nodes(node.generators[0].iter)
+        case _:
+            parts = ast.iter_child_nodes(node)
+    for part in parts:
+        inner = part.value if isinstance(part, ast.keyword) else part
+        if isinstance(inner, ast.expr):
+            yield from evaluated(inner)
+
+
 def parameters(given: ast.arguments) -> list[str]:
     """Names of all parameters, in the order in which they are written."""
     return [arg.arg for arg in every_parameter(given)]

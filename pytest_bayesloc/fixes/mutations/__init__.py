@@ -13,6 +13,7 @@ Reference:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TypeAlias
 
@@ -36,6 +37,7 @@ from pytest_bayesloc.syntax.text import TextEdit, edited
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 
 KIND = "mutants"
+LATE = 0.1  # of the weight of an edit before which what was raised is still raised
 TURN = 4  # edits by one mutation before the next one has its turn
 #: Mutations that inspections try: first those for which the code itself speaks, then those that a
 #: place allows few edits by, then by how often they repaired the location at fault.
@@ -201,7 +203,9 @@ def _made(
         changed = site.edited(edit)
         if changed not in seen:
             seen.add(changed)
-            yield name_of(mutation), edit, changed
+            is_late = site.is_late(edit)
+            weighed = replace(edit, weight=LATE * edit.weight) if is_late else edit
+            yield name_of(mutation), weighed, changed
 
 
 def _by_line(made: _ByMutation, scores: Mapping[int, float]) -> _Made:

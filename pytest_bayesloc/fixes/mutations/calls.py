@@ -26,6 +26,10 @@ from pytest_bayesloc.syntax.nodes import (
 from pytest_bayesloc.syntax.text import TextEdit
 
 N_OTHERS = 6  # names that are tried in the place of one
+N_PASSED = 3  # that are passed as one argument more
+OF_ONE = frozenset({"bool", "float", "frozenset", "list", "set", "tuple"})  # they take one argument
+#: Whose arguments are so different that nobody swaps or converts them.
+TELL_APART = frozenset({"getattr", "hasattr", "isinstance", "issubclass", "setattr"})
 #: Methods whose argument is a flag.
 TAKE_FLAGS = frozenset({"splitlines"})
 
@@ -184,11 +188,27 @@ def add_argument(site: Site) -> Iterator[TextEdit]:
         name = ast.unparse(node.func).rpartition(".")[2]
         passed = {ast.unparse(argument) for argument in node.args}
         wanted = [f"{n}={n}" for n in parameters_of(site, node) if n in site.own_names]
-        wanted += [other for other in site.own_names if other not in passed][:3]
+        if not _is_full(site, node):
+            own = site.bound_before(node.lineno)
+            wanted += [other for other in own if other not in passed][:N_PASSED]
         for text in dict.fromkeys(wanted):
             if node.keywords and "=" not in text:
                 continue
             yield site.one_more(node, text, f"`{text}` is passed to `{name}`")
+
+
+def _is_full(site: Site, call: ast.Call) -> bool:
+    """Whether a call of a built-in or imported function, or of a text, takes no more by place."""
+    match call.func:
+        case ast.Name(id=name) if name in OF_ONE:
+            return bool(call.args)
+        case ast.Attribute(value=ast.Constant(value=str()), attr=name):
+            known = list(_signature(getattr(str, name, None)))[1:]
+        case _:
+            known = list(_signature(_called(site, call)))
+    by_place = [p for p in known if p.kind in _BY_PLACE]
+    is_open = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in known)
+    return bool(known) and not is_open and len(by_place) <= len(call.args)
 
 
 @lru_cache(maxsize=16)
@@ -246,6 +266,7 @@ def parameters_of(site: Site, call: ast.Call) -> Collection[str]:
 
 
 _NAMEABLE = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def _called(site: Site, call: ast.Call) -> object:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
+from pytest_bayesloc.fixes.mutations.calls import TELL_APART
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.expressions import KINDS, PARTS
 from pytest_bayesloc.syntax.nodes import called_name, every_node, nodes_of
@@ -299,7 +300,8 @@ def swap_arguments(site: Site) -> Iterator[TextEdit]:
                 continue
             first, second = site.of(left), site.of(right)
             is_default = isinstance(right, ast.Constant) and not isinstance(left, ast.Constant)
-            if called_name(node) in TAKE_DEFAULTS and is_default:
+            name = called_name(node)
+            if name in TELL_APART or (name in TAKE_DEFAULTS and is_default):
                 continue
             if first != second and not isinstance(right, ast.GeneratorExp):
                 start, end = site.start(left), site.end(right)

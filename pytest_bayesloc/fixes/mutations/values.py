@@ -6,7 +6,7 @@ import ast
 import difflib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, combinations, zip_longest
 from string import Formatter
@@ -15,6 +15,7 @@ from typing import Any
 from pytest_bayesloc.fixes.mutations.calls import (
     MISSING,
     N_OTHERS,
+    TELL_APART,
     at_hand,
     attribute_of,
     nearest,
@@ -25,6 +26,7 @@ from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.expressions import RESIZING, extremes, kind_of
 from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
+    called_name,
     every_node,
     nodes_of,
 )
@@ -107,7 +109,7 @@ def _others(node: ast.Name, site: Site) -> list[str]:
         return _alike(name, [n for n in known if n not in site.own_names])
     alike = _alike(name, site.visible - functions)
     bound = {n.id: n.lineno for n in site.own(ast.Name) if isinstance(n.ctx, ast.Store)}
-    own = [other for other in site.own_names if other != name]
+    own = [other for other in site.bound_before(node.lineno) if other != name]
     near = [other for other in own if bound.get(other, node.lineno) < node.lineno]
     near.sort(key=lambda other: -bound[other])
     both = chain.from_iterable(zip_longest(nearest(name, own), near[:N_NEAR]))
@@ -181,6 +183,21 @@ def whole_span(site: Site) -> Iterator[TextEdit]:
 CONVERSIONS = ("str", "int", "list", "tuple", "sorted", "set", "float", "bool", "dict", "abs")
 COLLECTIONS = ("list", "tuple", "sorted", "set", "dict")
 METHODS = ("copy()", "strip()", "lower()", "encode()", "decode()", "items()")
+_TEXTS = frozenset({"bytes", "str"})
+_SIZED = frozenset({"dict", "frozenset", "list", "set", "tuple", *_TEXTS})
+_PLAIN = frozenset({"bool", "number", *_SIZED})
+#: What they can be asked of; of all plain values, where nothing is said.
+TAKEN: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("list", "tuple", "sorted", "set"), _SIZED),
+    **dict.fromkeys(("int", "float"), frozenset({"bool", "number", *_TEXTS})),
+    **dict.fromkeys(("strip()", "lower()"), _TEXTS),
+    "abs": frozenset({"bool", "number"}),
+    "dict": _SIZED - _TEXTS,
+    "copy()": frozenset({"dict", "list", "set"}),
+    "encode()": frozenset({"str"}),
+    "decode()": frozenset({"bytes"}),
+    "items()": frozenset({"dict"}),
+}
 EXCEPTIONS = (
     "ValueError",
     "TypeError",
@@ -202,17 +219,26 @@ def convert(site: Site) -> Iterator[TextEdit]:
     for node, conversions in _used(site):
         if kind_of(node) == "bool":  # of which any text, and any list of one, is true
             continue
-        text = site.of(node)
+        text, kinds = site.of(node), site.failing_types.get(ast.unparse(node), frozenset())
         for name in conversions:
-            if not text.startswith(f"{name}("):
+            if _may_take(name, kinds) and not text.startswith(f"{name}("):
                 words = f"`{name}()` around `{brief(text, 30)}`"
                 yield site.replace(node, f"{name}({text})", words)
         real = at_hand(site, node)
         for method in METHODS if _is_plain(node) else ():
             is_there = attribute_of(real, method.removesuffix("()")) is not MISSING
+            is_there = is_there and _may_take(method, kinds)
             if is_there and not text.endswith(f".{method}"):
                 words = f"`.{method}` behind `{brief(text, 30)}`"
                 yield site.replace(node, f"{text}.{method}", words)
+
+
+def _may_take(conversion: str, kinds: frozenset[str]) -> bool:
+    """Whether a conversion makes something else of values of the types that were seen."""
+    if not kinds or not kinds <= _PLAIN:
+        return True
+    is_same = kinds == {conversion} and conversion in {"bool", "str", "tuple"}
+    return not is_same and not kinds.isdisjoint(TAKEN.get(conversion, _PLAIN))
 
 
 def _used(site: Site) -> Iterator[tuple[ast.expr, Sequence[str]]]:
@@ -224,7 +250,7 @@ def _used(site: Site) -> Iterator[tuple[ast.expr, Sequence[str]]]:
         used: list[ast.expr] = []
         if isinstance(node, (ast.Return, ast.Assign, ast.AugAssign)) and node.value is not None:
             used = [] if isinstance(node.value, ast.Lambda) else [node.value]
-        elif isinstance(node, ast.Call):
+        elif isinstance(node, ast.Call) and called_name(node) not in TELL_APART:
             used = [a for a in node.args if isinstance(a, (ast.Name, ast.Attribute))]
         elif isinstance(node, ast.BinOp):
             used = [side for side in (node.left, node.right) if _is_plain(side)]

@@ -386,3 +386,67 @@ def test_functions_beside_and_of_modules_at_hand_are_known(
     made = edited(before, MUTATIONS[name], above=above, head="def f(a, indent):\n    ")
 
     assert after in made
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "made"),
+    [
+        ("other-name", "x = g(first)\n    return x", "x = g(x)\n    return x"),
+        ("add-argument", "x = g(first)\n    return x", "x = g(first, x)\n    return x"),
+        ("add-argument", "return isinstance(first, int)", "return isinstance(first, int, second)"),
+        ("add-argument", "return ', '.join(first)", "return ', '.join(first, second)"),
+        ("add-argument", "return set(first)", "return set(first, second)"),
+        ("swap-arguments", "return isinstance(first, int)", "return isinstance(int, first)"),
+        ("convert", "return isinstance(first, int)", "return isinstance(first, str(int))"),
+    ],
+)
+def test_edit_that_fails_whatever_it_is_given_is_not_made(name: str, body: str, made: str) -> None:
+    assert made not in edited(body, MUTATIONS[name], head=HEAD)
+
+
+@pytest.mark.parametrize(
+    ("made", "kinds", "is_made"),
+    [
+        ("first.strip()", ("str",), True),
+        ("first.strip()", ("str", "list"), True),
+        ("first.strip()", ("list",), False),
+        ("first.strip()", ("Path",), True),
+        ("abs(first)", ("list",), False),
+        ("str(first)", ("str",), False),
+    ],
+)
+def test_value_is_converted_as_its_type_allows(
+    made: str, kinds: tuple[str, ...], *, is_made: bool
+) -> None:
+    samples = [replace(sampled("1"), values={"first": Value(kind)}) for kind in kinds]
+    hints = Hints(failing=samples)
+
+    found = edited("return first", MUTATIONS["convert"], head=HEAD, hints=hints)
+
+    assert (f"return {made}" in found) is is_made
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "raised", "made", "is_late"),
+    [
+        ("other-name", "return h(g(first)) + second", "g(first)", "h(g(second)) + second", False),
+        ("other-name", "return h(g(first)) + second", "g(first)", "h(g(first)) + first", True),
+        ("convert", "return h(g(first))", "g(first)", "str(h(g(first)))", True),
+        ("convert", "return g(first) if first else 1", "g(first)",
+         "str(g(first) if first else 1)", False),
+        ("convert", "return first.a", "first.a", "first.a.strip()", True),
+        ("convert", "return first.a", "first", "str(first.a)", True),
+        ("other-name", "for x in g(first):\n        h(second)", "g(first)",
+         "for x in g(second):", False),
+    ],
+)  # fmt: skip
+def test_edit_is_late_where_the_error_is_raised_before_it_matters(
+    name: str, body: str, raised: str, made: str, *, is_late: bool
+) -> None:
+    begin = len(f"    {body.partition(raised)[0]}")
+    hints = Hints(error="TypeError", line=2, span=(begin, 2, begin + len(raised)))
+    site = function(body, head=HEAD, hints=hints)
+
+    found = {site.edited(edit): site.is_late(edit) for edit in MUTATIONS[name](site)}
+
+    assert [late for text, late in found.items() if made in text] == [is_late]

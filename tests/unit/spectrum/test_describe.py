@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -76,6 +77,20 @@ def test_frames_are_those_that_pytest_caught_where_the_exception_has_none() -> N
     raw = describe(error, FILES, node_id="t.py::t", phase="call", trace=trace)
 
     assert [frame["name"] for frame in raw["frames"]] == ["caught"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.11 and newer know columns")
+def test_frame_has_the_expression_that_raised() -> None:
+    code = "def f():\n    return 1 + len('é' + g(\n        2\n    ))\ndef g(a):\n    return a.x\n"
+    names: dict[str, Any] = {}
+    exec(compile(code, "/project/shop.py", "exec"), names)
+    with pytest.raises(AttributeError) as excinfo:
+        names["f"]()
+
+    raw = describe(excinfo.value, FILES, node_id="t.py::t", phase="call")
+
+    found = [(frame["line"], frame["span"]) for frame in raw["frames"] if "span" in frame]
+    assert found == [(2, (26, 4, 5)), (6, (11, 6, 14))]
 
 
 CHILD = """Traceback (most recent call last):
