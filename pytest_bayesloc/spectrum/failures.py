@@ -186,7 +186,7 @@ def _frames(trace: TracebackType | None, files: SourceFilter) -> list[dict[str, 
 
 
 def _span(code: CodeType, at: int) -> tuple[int, int, int] | None:
-    """Where the expression of an instruction stands, as ``domain.failure.Frame`` has it."""
+    """The place of the expression of an instruction, as ``domain.failure.Frame`` has it."""
     if sys.version_info >= (3, 11):
         _, last, begin, end = next(islice(code.co_positions(), at // 2, None), (None,) * 4)
         if last is not None and begin is not None and end is not None:
