@@ -97,7 +97,7 @@ class Site(Text):
 
     @cached_property
     def _raised(self) -> tuple[ast.expr, int] | None:
-        """The expression that raised as it was evaluated, and the end of the expression that it is a part of."""
+        """The expression that raised, and the end of the whole that it is a part of."""
         hints = self.hints
         if hints.span is None:
             return None
