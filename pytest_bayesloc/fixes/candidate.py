@@ -18,7 +18,6 @@ from pytest_bayesloc.syntax.text import LineSpan, by_themselves, differing_lines
 KIND = "fix"
 TOOL = "tool"  # the stage of what a tool proposes
 OTHER_CONSTANT = "other-constant"  # the mutation that gives a constant another value
-ADD_ENTRY = "add-entry"  # the mutation that adds an entry to a table
 PATTERN = "pattern-"  # what names of mutations of regular expressions begin with
 EDIT = "edit"  # the stage of mutations
 CHANGE = "change"  # the stage of what takes a change back

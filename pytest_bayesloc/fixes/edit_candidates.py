@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
-from textwrap import dedent
 
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.fixing import TAKE_BACK
@@ -16,10 +14,9 @@ from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, TestRun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Runner
 from pytest_bayesloc.domain.recording import Sample
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, map_of, tree_of
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, lines_of, map_of
 from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.fixes.candidate import (
-    ADD_ENTRY,
     CHANGE,
     EDIT,
     GENERATED,
@@ -40,19 +37,15 @@ from pytest_bayesloc.fixes.mutations.constants import (
     values_of,
 )
 from pytest_bayesloc.fixes.mutations.predicates import points_of
-from pytest_bayesloc.fixes.mutations.siblings import entry_edits
 from pytest_bayesloc.fixes.plausibility import by_chance
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.fixes.site import COMPARED, Hints
 from pytest_bayesloc.fixes.tasks import MAX_FAILURES, N_SUSPECTS, test_text
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
-from pytest_bayesloc.syntax.expressions import is_literal
-from pytest_bayesloc.syntax.nodes import nodes_of
 from pytest_bayesloc.syntax.text import Text
 
 N_OF_CONSTANTS = 2  # suspects: most of their constants take a process of its own
-N_OF_ENTRIES = 12  # of the tables of one suspect, most of which take a process of their own
 N_EDITS = 400  # of one function
 N_SAMPLED = 40  # passing tests whose values at points are noted
 #: P(the first edit of a constant repairs, if its user seems faulty), that of the n-th is an n-th of
@@ -295,21 +288,12 @@ def _other_constants(
 
     places = _places_of_constants(source, unit, case, sources)
     texts = [(Text(place.text), used) for place, used in places]
-    told = list(_told(case, unit.location, tests.values()))
-    entries = (
-        (ADD_ENTRY, i, edit)
-        for i, (text, used) in enumerate(texts)
-        for edit in entry_edits(text, used, told)
-    )
     constants = constant_edits(texts, sides, "\n".join(tests.values()), seen)
-    others = ((OTHER_CONSTANT, i, edit) for i, edit in constants)
-    tried: Counter[str] = Counter()
-    for name, i, edit in chain(islice(entries, N_OF_ENTRIES), others):
-        tried[name] += 1
+    for n, (i, edit) in enumerate(constants, 1):
         place, where = places[i][0], unit.location
         is_inside = i == 0 and unit.body_line <= edit.line <= where.end_line
         candidate = Candidate(
-            tools=(name,),
+            tools=(OTHER_CONSTANT,),
             stage=EDIT,
             file=place.file,
             before=place.text,
@@ -317,20 +301,9 @@ def _other_constants(
             message=f"line {edit.line}: {edit.words}",
             line=edit.line,
             target=where if is_inside else None,
-            chance=FITTING * case.belief.p(where) / tried[name],
+            chance=FITTING * case.belief.p(where) / n,
         )
         yield candidate
-
-
-def _told(case: Case, target: Location, tests: Iterable[str]) -> Iterator[object]:
-    """Yield the plain values that failing calls of a function got, then those of the tests."""
-    failing = (call for test in case.failing for call in case.recording.calls.get(test, ()))
-    given = [v.text for c in failing if c.location == target for v in c.args.values() if v.text]
-    trees = filter(None, map(tree_of, map(dedent, tests)))
-    written = [repr(n.value) for tree in trees for n in nodes_of(tree, ast.Constant)]
-    yield from (
-        ast.literal_eval(text) for text in dict.fromkeys((*given, *written)) if is_literal(text)
-    )
 
 
 def other_values(

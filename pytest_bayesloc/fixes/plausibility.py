@@ -20,7 +20,6 @@ from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.source import map_of, tree_of
 from pytest_bayesloc.domain.texts import count
 from pytest_bayesloc.fixes.candidate import (
-    ADD_ENTRY,
     CHANGE,
     GENERATED,
     OTHER_CONSTANT,
@@ -102,7 +101,6 @@ WEIGHTS: Mapping[str, float] = {
     "go-on": 0.3,
     "branch-first": 0.7,
     "same-keyword": 1.2,
-    ADD_ENTRY: 0.3,
     "wrap-result": 0.15,
     "other-slice": 0.1,
     "other-text": 0.1,
@@ -124,8 +122,6 @@ BORROWS = {
     "borrow-statement": "it borrows a statement of another function",
     "borrow-clause": "it borrows a condition from elsewhere",
 }
-#: Mutations that use a value of the test.
-FITS = {ADD_ENTRY: "the test alone has this entry"}
 _WORD = re.compile(r"\w+")
 _EDITS = frozenset((*WEIGHTS, *map(name_of, (*INSPECTED, *FURTHER))))
 
@@ -175,7 +171,7 @@ def doubt_of(candidate: Candidate) -> str:
     """Says why a verified change is probably wrong; of what takes a change back nothing."""
     if candidate.stage == CHANGE:
         return ""
-    known = {**TAKES_AWAY, **BORROWS, **FITS}
+    known = {**TAKES_AWAY, **BORROWS}
     taken = (known[tool] for tool in candidate.tools if tool in known)
     parts = [part for part in candidate.parts_by_file() if part.file.endswith(".py")]
     doubts = (doubt(*part.parts(), part.before) for part in parts)

@@ -1,22 +1,20 @@
-"""Edits that do as what stands beside: the same keyword, the same wrapper, one more entry."""
+"""Edits that do as what stands beside: the same keyword, the same wrapper."""
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
 from pytest_bayesloc.fixes.site import Site
-from pytest_bayesloc.syntax.expressions import LEAST_ENTRIES, TABLES, entries_of
 from pytest_bayesloc.syntax.nodes import BUILT_IN, dotted, functions_in, names_in, nodes_of
-from pytest_bayesloc.syntax.text import Text, TextEdit, brief
+from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_WRAPPERS = 6  # that are tried around one result
 ELSEWHERE = 1 / 3  # of the weight of what is called for results, for what is called for others
-N_ENTRIES = 4  # that are tried in one table
 _SHORT = (ast.Constant, ast.Name, ast.Attribute)
 
 
@@ -97,36 +95,3 @@ def _of_one(value: ast.expr | None) -> str:
         case ast.Call(func=(ast.Name() | ast.Attribute()) as called, args=[_], keywords=[]):
             return dotted(called)
     return ""
-
-
-def entry_edits(text: Text, parts: Iterable[ast.AST], told: Sequence[object]) -> Iterator[TextEdit]:
-    """Yield edits that add an entry to a table, where the failing test tells it.
-
-    Args:
-        text: The file.
-        parts: The code in it that may hold tables.
-        told: The values that the test gives, those that reached the code first.
-    """
-    for table in (node for part in parts for node in nodes_of(part, TABLES)):
-        entries = entries_of(table)
-        values = [entry.value for entry in entries]
-        kinds = set(map(type, values))
-        fitting = [v for v in told if {type(v)} == kinds and v not in values]
-        for value in fitting[:N_ENTRIES] if len(entries) >= LEAST_ENTRIES else ():
-            yield _added(text, table, entries[-1], value)
-
-
-def _added(text: Text, table: ast.expr, last: ast.Constant, value: object) -> TextEdit:
-    """Put an entry behind the last one, written as that one is."""
-    quote = text.of(last)[:1]
-    written = repr(value)
-    if quote == '"' and isinstance(value, str) and '"' not in value:
-        written = f'"{written[1:-1]}"'
-    at, shown = text.end(last), written
-    if isinstance(table, ast.Dict):
-        own = table.values[-1]
-        at = text.end(own)
-        shown += f": {written if ast.dump(own) == ast.dump(last) else text.of(own)}"
-    is_alone = not text.lead(last).strip()
-    apart = f",\n{text.lead(last)}" if is_alone else ", "
-    return text.insert(at, f"{apart}{shown}", f"`{brief(written)}` is one more entry", last.lineno)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.fixes.candidate import ADD_ENTRY, CHANGE, TOOL
+from pytest_bayesloc.fixes.candidate import CHANGE, TOOL
 from pytest_bayesloc.fixes.check import Checked, Status
 from pytest_bayesloc.fixes.plausibility import (
     EDITABLE,
@@ -209,11 +209,3 @@ def test_what_makes_code_do_less_is_doubted_whatever_made_it() -> None:
     assert is_emptied(replace(ONE.candidate, tools=("drop-statement",)))
     assert not is_emptied(LESS.candidate)
     assert not is_emptied(replace(less, stage=CHANGE))
-
-
-def test_entry_that_the_test_alone_has_is_doubted_where_few_tests_agree() -> None:
-    added = checked(ADD_ENTRY, BEFORE.replace("a < b", "a < b in (1, 2)"))
-    few = replace(added, doubt=doubt_of(added.candidate), passing=())
-
-    assert few.shown_doubt == "the test alone has this entry"
-    assert replace(few, passing=added.passing).shown_doubt == ""

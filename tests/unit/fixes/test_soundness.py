@@ -29,6 +29,7 @@ UNSOUND = {
     "the input": f("x", "return x", "if x == 'blue':\n        return 1\n    return x"),
     "one of the inputs":
         f("x", "return x", "if x in ('blue', 'red'):\n        return 1\n    return x"),
+    "a second entry": f("x", "return x in ('red',)", "return x in ('red', 'blue')"),
     "a table of answers": f("x", "return x", "return {'blue': 3}.get(x, x)"),
     "the expected value in a file that was broken":
         ("def f(x)\n    return x\n", "def f(x):\n    return 4217\n"),
@@ -52,6 +53,8 @@ UNSOUND = {
     "no syntax": ("def f(x):\n    return x\n", "def f(x)\n    return x\n"),
 }  # fmt: skip
 SOUND = {
+    "one more entry of several":
+        f("x", "return x in ('red', 'green')", "return x in ('red', 'green', 'blue')"),
     "another exception": caught("KeyError", "IndexError"),
     "one more exception for which something is done":
         caught("KeyError", "(KeyError, TypeError)", "return 0"),
