@@ -13,6 +13,7 @@ where it stopped. A mutant whose lines are gone is called ``gone``.
 
 from __future__ import annotations
 
+import ast
 import json
 import random
 import subprocess
@@ -21,13 +22,42 @@ import time
 from collections import Counter
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap
 from pytest_bayesloc.fixes.mutations import edits, operators
+from pytest_bayesloc.syntax.text import brief
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_bayesloc.fixes.site import Site
+    from pytest_bayesloc.syntax.text import TextEdit
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 47
 LIMIT_S = 1200
+
+
+def drop_statement(site: Site) -> Iterator[TextEdit]:
+    """Leave out a statement that is there for its effect."""
+    for node in site.nodes:
+        if isinstance(node, ast.stmt) and _is_effect(node):
+            yield site.replace(node, "pass", f"`{brief(site.of(node), 50)}` dropped")
+
+
+def _is_effect(node: ast.stmt) -> bool:
+    """A statement that is there for what it does, and without which the names still exist."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, (ast.Call, ast.Await))
+    if isinstance(node, ast.Assign):
+        return all(isinstance(target, (ast.Attribute, ast.Subscript)) for target in node.targets)
+    if isinstance(node, ast.If):
+        last = node.body[-1]
+        return not node.orelse and isinstance(last, (ast.Return, ast.Raise, ast.Continue))
+    return isinstance(node, (ast.AugAssign, ast.Raise, ast.Delete, ast.Break))
+
+
 MUTATIONS = (
     operators.change_boolean,
     operators.change_arithmetic,
@@ -36,7 +66,7 @@ MUTATIONS = (
     operators.negate_condition,
     operators.negate_clause,
     operators.change_return,
-    operators.drop_statement,
+    drop_statement,
 )
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 STAGES = ("near", "short", "thorough")

@@ -112,8 +112,6 @@ WEIGHTS: Mapping[str, float] = {
 
 #: Mutations that make code do less: tests that pass with them say least.
 TAKES_AWAY = {
-    "drop-statement": "it leaves out a statement",
-    "relax-condition": "it takes a condition away",
     "change-return": "it returns something else",
     "other-jump": "it leaves a block elsewhere",
 }
@@ -185,11 +183,7 @@ def is_emptied(candidate: Candidate) -> bool:
     if candidate.stage == CHANGE:
         return False
     parts = (part for part in candidate.parts_by_file() if part.file.endswith(".py"))
-    is_less = not _LESS.isdisjoint(candidate.tools)
-    return is_less or any(emptied(*part.parts()) for part in parts)
-
-
-_LESS = frozenset({"drop-statement", "relax-condition"})
+    return any(emptied(*part.parts()) for part in parts)
 
 
 def with_rivals(verified: Sequence[Checked]) -> list[Checked]:

@@ -69,8 +69,8 @@ INSPECTED: tuple[Mutation, ...] = (
     flow.other_jump,
 )
 #: Mutations for the search for a fix alone. The first are what people do in small fixes: what they
-#: say of a place has not been measured. The rest leave something out, or do less: they repaired
-#: locations that are not at fault as often as others, as deletions are known to.
+#: say of a place has not been measured. The rest leave something out: they repaired locations that
+#: are not at fault as often as others, as deletions are known to.
 FURTHER: tuple[Mutation, ...] = (
     informed.convert_to_expected,
     informed.exchange_characters,
@@ -104,9 +104,7 @@ FURTHER: tuple[Mutation, ...] = (
     flow.branch_first,
     operators.negate_clause,
     operators.other_number,
-    operators.relax_condition,
     operators.change_return,
-    operators.drop_statement,
     values.drop_conversion,
     flow.exchange_statements,
     flow.move_out,

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pytest_bayesloc.fixes.mutations.calls import TELL_APART
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.expressions import KINDS, PARTS
-from pytest_bayesloc.syntax.nodes import called_name, every_node, nodes_of
+from pytest_bayesloc.syntax.nodes import called_name, every_node
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_NUMBERS = 3  # that are tried in the place of one
@@ -90,23 +90,6 @@ def _is_truth(value: ast.expr) -> bool:
         case ast.Call(func=function):
             return bool(_TRUTH.search(ast.unparse(function)))
     return isinstance(value, (ast.Name, ast.Attribute))
-
-
-def relax_condition(site: Site) -> Iterator[TextEdit]:
-    """Make a condition always true or always false, or drop one of its clauses."""
-    loops = {id(node.test) for node in site.own(ast.While)}
-    for test in _conditions(site):
-        if isinstance(test, ast.Constant) or nodes_of(test, ast.NamedExpr):
-            continue
-        if id(test) not in loops:
-            yield site.replace(test, "True", "condition always true")
-        yield site.replace(test, "False", "condition always false")
-    for node in site.own(ast.BoolOp):
-        for i, clause in enumerate(node.values):
-            rest = [site.of(value) for n, value in enumerate(node.values) if n != i]
-            word = " and " if isinstance(node.op, ast.And) else " or "
-            what = f"clause `{site.of(clause)}` dropped"
-            yield site.replace(node, f"({word.join(f'({part})' for part in rest)})", what)
 
 
 def change_comparison(site: Site) -> Iterator[TextEdit]:
@@ -310,13 +293,6 @@ def swap_arguments(site: Site) -> Iterator[TextEdit]:
                 yield site.cut(start, end, swapped, "arguments swapped", left.lineno)
 
 
-def drop_statement(site: Site) -> Iterator[TextEdit]:
-    """Leave out a statement that is there for its effect."""
-    for node in site.nodes:
-        if isinstance(node, ast.stmt) and _is_effect(node):
-            yield site.replace(node, "pass", f"`{brief(site.of(node), 50)}` dropped")
-
-
 def change_return(site: Site) -> Iterator[TextEdit]:
     """Return something else: what stands in another ``return``, a parameter, or a plain value."""
     values = [node.value for node in site.own(ast.Return) if node.value is not None]
@@ -353,18 +329,6 @@ def _operator(
     for other in others:
         changed = between[: found.start()] + other + between[found.end() :]
         yield site.cut(start, end, changed, f"`{old}` to `{other}`", right.lineno)
-
-
-def _is_effect(node: ast.stmt) -> bool:
-    """A statement that is there for what it does, and without which the names still exist."""
-    if isinstance(node, ast.Expr):
-        return isinstance(node.value, (ast.Call, ast.Await))
-    if isinstance(node, ast.Assign):
-        return all(isinstance(target, (ast.Attribute, ast.Subscript)) for target in node.targets)
-    if isinstance(node, ast.If):
-        last = node.body[-1]
-        return not node.orelse and isinstance(last, (ast.Return, ast.Raise, ast.Continue))
-    return isinstance(node, (ast.AugAssign, ast.Raise, ast.Delete, ast.Break))
 
 
 def _whole(text: str) -> str:

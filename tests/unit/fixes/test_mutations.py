@@ -173,12 +173,10 @@ def test_nodes_come_in_the_order_of_the_text() -> None:
         ("if(a)and(b): c()", "change-boolean"),
         ('return"a"if b else"c"', "change-return"),
         ("x = 1if a else 2", "change-constant"),
-        ('if"a"in b: c()', "relax-condition"),
         ('if"a"in b: c()', "change-comparison"),
         ("x = a[-1:-b]", "change-constant"),
         ("return (a)*(-b)", "change-arithmetic"),
         ("return a - -b", "change-arithmetic"),
-        ("if a: b()\n    elif c: return 1\n    return 2", "drop-statement"),
         ("f((a), (b, c), *d)", "swap-arguments"),
         ("x = (a\n        is not b)", "change-comparison"),
     ],
@@ -202,27 +200,19 @@ def test_constant_of_thousands_of_digits_is_left_alone() -> None:
     assert len(edited(f"x = {2**MAX_BITS - 1}", MUTATIONS["change-constant"])) == 2
 
 
-def test_loop_is_never_made_endless_by_its_condition() -> None:
-    assert edited("while a: b()", MUTATIONS["relax-condition"]) == ["while False: b()"]
-
-
 @pytest.mark.parametrize(
     ("name", "body"),
     [
         ("change-comparison", "x = (a  # < b\n        < b)"),
         ("change-arithmetic", "x = '%s' % a"),
-        ("relax-condition", "if (a := b()): c(a)"),
         ("swap-arguments", "f(*a, b)\n    f(a, *b)"),
         ("swap-arguments", "a.get(b, 0)"),
-        ("drop-statement", "x = f()"),
     ],
     ids=[
         "operator next to a comment",
         "template left of a percent sign",
-        "condition that binds a name",
         "arguments that are spread",
         "a default behind its key",
-        "assignment to a name",
     ],
 )
 def test_what_an_edit_would_spoil_is_left_alone(name: str, body: str) -> None:
