@@ -357,13 +357,22 @@ def _of_installed(tree: ast.Module, call: ast.Call) -> list[str]:
     return [] if rest else _signature(["builtins", root])
 
 
-def _signature_of(value: object) -> inspect.Signature:
-    """Read a signature; annotations, which are evaluated late from 3.14 on, stay texts."""
-    if sys.version_info >= (3, 14):
-        import annotationlib
+def signature_of(value: object) -> Sequence[inspect.Parameter]:
+    """The parameters of anybody's function or class; none of what does not tell them.
 
-        return inspect.signature(value, annotation_format=annotationlib.Format.STRING)  # type: ignore[arg-type]
-    return inspect.signature(value)  # type: ignore[arg-type]
+    Annotations, which are evaluated late from 3.14 on, stay texts.
+    """
+    try:
+        if sys.version_info >= (3, 14):
+            import annotationlib
+
+            texts = annotationlib.Format.STRING
+            found = inspect.signature(value, annotation_format=texts)  # type: ignore[arg-type]
+        else:
+            found = inspect.signature(value)  # type: ignore[arg-type]
+    except Exception:  # noqa: BLE001 - it is anybody's object
+        return ()
+    return [*found.parameters.values()]
 
 
 def _signature(path: Sequence[str]) -> list[str]:
@@ -371,11 +380,8 @@ def _signature(path: Sequence[str]) -> list[str]:
         value: object = sys.modules.get(".".join(path[:n]))
         if value is None:
             continue
-        try:
-            for part in path[n:]:
-                value = inspect.getattr_static(value, part)
-            value = getattr(value, "__func__", value)  # of a class method
-            return list(_signature_of(value).parameters)
-        except Exception:  # noqa: BLE001 - it is anybody's object
-            return []
+        for part in path[n:]:
+            value = inspect.getattr_static(value, part, None)
+        function = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
+        return [parameter.name for parameter in signature_of(function)]
     return []

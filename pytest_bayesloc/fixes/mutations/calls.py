@@ -8,11 +8,12 @@ import difflib
 import inspect
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from types import ModuleType
 
 from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.fixes.calls import signature_of
 from pytest_bayesloc.fixes.side_effects import aliases
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.nodes import (
@@ -236,7 +237,7 @@ def other_flag(site: Site) -> Iterator[TextEdit]:
         name = dotted(node.func).rpartition(".")[2]
         flags = own.get(name) or {
             parameter.name: parameter.default
-            for parameter in _signature(_called(site, node))
+            for parameter in _signature(site, node)
             if isinstance(parameter.default, bool)
         }
         for flag, value in flags.items() if None not in given else ():
@@ -262,27 +263,18 @@ def parameters_of(site: Site, call: ast.Call) -> Collection[str]:
     own = _parameters_by_name(site.tree).get(dotted(call.func).rpartition(".")[2])
     if own is not None:
         return own
-    return {p.name for p in _signature(_called(site, call)) if p.kind in _NAMEABLE}
+    return {p.name for p in _signature(site, call) if p.kind in _NAMEABLE}
 
 
 _NAMEABLE = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def _called(site: Site, call: ast.Call) -> object:
-    """The built-in or imported function that a call is of, if it is at hand."""
+def _signature(site: Site, call: ast.Call) -> Sequence[inspect.Parameter]:
+    """The parameters of the built-in or imported function that a call is of, if it is at hand."""
     name = call.func.id if isinstance(call.func, ast.Name) else ""
-    return vars(builtins).get(name) or at_hand(site, call.func)
-
-
-def _signature(function: object) -> Collection[inspect.Parameter]:
-    """The parameters of a function; no items of what is none, or does not tell."""
-    if not inspect.isroutine(function):
-        return ()
-    try:
-        return inspect.signature(function).parameters.values()
-    except (ValueError, TypeError):
-        return ()
+    function = vars(builtins).get(name) or at_hand(site, call.func)
+    return signature_of(function) if inspect.isroutine(function) else ()
 
 
 def split_once(site: Site) -> Iterator[TextEdit]:
