@@ -73,7 +73,6 @@ WEIGHTS: Mapping[str, float] = {
     "move-out": 0.2,
     "convert": 0.15,
     "convert-to-expected": 1.0,
-    "exchange-characters": 0.3,  # made to fit the test
     "other-kind": 1.0,
     "catch-error": 1.0,
     "add-clause": 0.7,
@@ -81,7 +80,6 @@ WEIGHTS: Mapping[str, float] = {
     "skip-empty": 0.7,
     "first-item": 1.0,
     "split-once": 1.0,
-    "call-of-part": 0.4,
     "copy-looped": 1.0,
     "whole-span": 1.0,
     "raise-again": 0.5,

@@ -73,7 +73,6 @@ INSPECTED: tuple[Mutation, ...] = (
 #: are not at fault as often as others, as deletions are known to.
 FURTHER: tuple[Mutation, ...] = (
     informed.convert_to_expected,
-    informed.exchange_characters,
     informed.other_kind,
     informed.normalize_given,
     informed.catch_error,
@@ -90,7 +89,6 @@ FURTHER: tuple[Mutation, ...] = (
     values.one_tuple,
     values.first_item,
     calls.split_once,
-    calls.call_of_part,
     values.other_key,
     values.copy_looped,
     values.whole_span,

@@ -7,7 +7,6 @@ import builtins
 import difflib
 import inspect
 import sys
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from types import ModuleType
@@ -21,7 +20,6 @@ from pytest_bayesloc.syntax.nodes import (
     defaults,
     dotted,
     every_node,
-    nodes_of,
     parameters,
 )
 from pytest_bayesloc.syntax.text import TextEdit
@@ -141,44 +139,6 @@ def call_it(site: Site) -> Iterator[TextEdit]:
         if is_value and callable(at_hand(site, node)):
             words = f"`.{node.attr}` is called"
             yield site.insert(site.end(node), "()", words, node.lineno)
-
-
-def call_of_part(site: Site) -> Iterator[TextEdit]:
-    """Call a method of a variable that is returned, yielded or collected.
-
-    It takes no arguments. First the method that the function is itself, for a part of its object;
-    then those that the file calls of variables of that name.
-    """
-    used = _methods_called(site.tree)
-    own = [site.function.name] if site.owner and parameters(site.function.args) == ["self"] else []
-    for node in site.nodes:
-        match node:
-            case ast.Return(value=ast.Name() as part) | ast.YieldFrom(value=ast.Name() as part):
-                pass
-            case ast.Yield(value=ast.Name() as part) | ast.ListComp(elt=ast.Name() as part):
-                pass
-            case ast.GeneratorExp(elt=ast.Name() as part) | ast.SetComp(elt=ast.Name() as part):
-                pass
-            case ast.Call(func=ast.Attribute(attr="append" | "add"), args=[ast.Name() as part]):
-                pass
-            case _:
-                continue
-        known = [*own, *used.get(part.id, ())[:N_OTHERS]] if part.id != "self" else []
-        for name in dict.fromkeys(known):
-            yield site.replace(part, f"{part.id}.{name}()", f"`{part.id}.{name}()`")
-
-
-@lru_cache(maxsize=16)
-def _methods_called(tree: ast.AST) -> dict[str, list[str]]:
-    """Per name of a variable, the methods that the file calls of it without arguments."""
-    found: dict[str, Counter[str]] = {}
-    for node in nodes_of(tree, ast.Call):
-        match node:
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id=of), attr=name), args=[], keywords=[]
-            ):
-                found.setdefault(of, Counter())[name] += 1
-    return {of: [name for name, _ in names.most_common()] for of, names in found.items()}
 
 
 def add_argument(site: Site) -> Iterator[TextEdit]:

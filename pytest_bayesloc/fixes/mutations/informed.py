@@ -15,7 +15,6 @@ REVERSED = "_[::-1]"
 
 N_CHANGES = 4  # that make what was computed what was expected
 ELSEWHERE = 0.5  # of the chance of a conversion beside others
-MAX_PART = 3  # characters that are taken out or exchanged
 PLACES = (1, 2, 3)  # to which a number is rounded
 
 
@@ -59,17 +58,7 @@ def normalize_given(site: Site) -> Iterator[TextEdit]:
 
 def convert_to_expected(site: Site) -> Iterator[TextEdit]:
     """Change what is returned, assigned or added in the way that makes it what was expected."""
-    yield from _changed(site, _changes)
-
-
-def exchange_characters(site: Site) -> Iterator[TextEdit]:
-    """Take the characters out of such a text, or exchange them, that make it what was expected."""
-    yield from _changed(site, _of_text)
-
-
-def _changed(site: Site, changes: Callable[[object, object], Iterator[str]]) -> Iterator[TextEdit]:
-    """Change values by the expressions of ``_`` that give what was expected."""
-    every = dict.fromkeys(text for side in site.hints.sides for text in changes(*side))
+    every = dict.fromkeys(text for side in site.hints.sides for text in _changes(*side))
     # What may make what the test sees: what is returned comes first.
     values = [node.value for node in site.own(ast.Return)]
     values += [node.value for node in site.own(ast.Assign)]
@@ -109,17 +98,6 @@ def _made(change: Callable[..., object], got: object, wanted: object) -> bool:
     except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError):
         return False
     return type(made) is type(wanted) and made == wanted and got != wanted
-
-
-def _of_text(got: object, wanted: object) -> Iterator[str]:
-    """Yield what takes characters out of a text, or exchanges them, wherever they stand."""
-    if not isinstance(got, str) or not isinstance(wanted, str):
-        return
-    lost = [part for part in dict.fromkeys(got) if part not in wanted]
-    fresh = [part for part in dict.fromkeys(wanted) if part not in got]
-    for old, new in product(lost[:MAX_PART], ("", *fresh[:MAX_PART])):
-        if got.replace(old, new) == wanted:
-            yield f"_.replace({old!r}, {new!r})"
 
 
 _CHANGES: Mapping[str, Callable[..., object]] = {

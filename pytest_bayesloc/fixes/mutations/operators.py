@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 
 from pytest_bayesloc.fixes.mutations.calls import TELL_APART
 from pytest_bayesloc.fixes.site import Site
@@ -151,26 +149,20 @@ def compare_text(site: Site) -> Iterator[TextEdit]:
 
 
 def accept_more(site: Site) -> Iterator[TextEdit]:
-    """Let a check accept more: None, a class or text of failing tests, a class of the file."""
-    kinds = _checked_kinds(site.tree)
+    """Let a check accept more: a class or a text of failing tests."""
     for node in site.nodes:
         match node:
-            case ast.Compare(ops=[ast.Is() | ast.Eq()], comparators=[other]):
-                if not isinstance(other, (ast.Constant, ast.Tuple)):
-                    made = f"({site.of(other)}, None)"
-                    text = f"{site.of(node.left)} in {made}"
-                    yield site.replace(node, text, "`None` is accepted, too")
-                elif isinstance(getattr(other, "value", None), str):
-                    for more in _seen_texts(site, ast.unparse(node.left)):
-                        made = f"{site.of(node.left)} in ({site.of(other)}, {more})"
-                        yield site.replace(node, made, f"`{brief(more)}` is accepted, too")
+            case ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant(value=str()) as other]):
+                for more in _seen_texts(site, ast.unparse(node.left)):
+                    made = f"{site.of(node.left)} in ({site.of(other)}, {more})"
+                    yield site.replace(node, made, f"`{brief(more)}` is accepted, too")
             case ast.Call(
                 func=ast.Name(id="isinstance"),
                 args=[value, (ast.Name() | ast.Attribute()) as kind],
             ):
-                own, name = site.of(kind), ast.unparse(value)
-                seen = _seen_kinds(site, name, own.rpartition(".")[0])
-                for more in [k for k in dict.fromkeys((*seen, *kinds)) if k != own][:N_KINDS]:
+                own = site.of(kind)
+                seen = _seen_kinds(site, ast.unparse(value), own.rpartition(".")[0])
+                for more in [k for k in dict.fromkeys(seen) if k != own][:N_KINDS]:
                     yield site.replace(kind, f"({own}, {more})", f"`{more}` is accepted, too")
 
 
@@ -194,19 +186,6 @@ def _seen_texts(site: Site, name: str) -> list[str]:
         for samples in (site.hints.failing, site.hints.passing)
     )
     return [text for text in failing if text[:1] in {"'", '"'} and text not in passing][:N_KINDS]
-
-
-@lru_cache(maxsize=16)
-def _checked_kinds(tree: ast.AST) -> list[str]:
-    """The classes that a file asks of objects, the most often asked first."""
-    found: Counter[str] = Counter()
-    for node in every_node(tree):
-        match node:
-            case ast.Call(func=ast.Name(id="isinstance"), args=[_, kind]):
-                kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
-                named = (k for k in kinds if isinstance(k, (ast.Name, ast.Attribute)))
-                found.update(map(ast.unparse, named))
-    return [kind for kind, _ in found.most_common()]
 
 
 def change_arithmetic(site: Site) -> Iterator[TextEdit]:

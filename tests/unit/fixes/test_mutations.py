@@ -285,16 +285,6 @@ def test_method_may_be_meant_that_is_called_like_the_function_itself() -> None:
     assert any("self.add_row(a)\n" in text for text in made)
 
 
-def test_part_of_an_object_may_be_asked_what_the_object_is_asked() -> None:
-    above = "class K:\n    "
-    body = "for one in self.parts:\n            yield from one"
-
-    made = edited(body, MUTATIONS["call-of-part"], above=above, head=METHOD)
-
-    assert made == [f"{body}.f()"]
-    assert edited("return self", MUTATIONS["call-of-part"], above=above, head=METHOD) == []
-
-
 @pytest.mark.parametrize(("error", "is_other"), [("TypeError", True), ("ValueError", False)])
 def test_name_of_a_variable_of_another_type_is_meant_only_if_the_type_is_wrong(
     error: str, is_other: bool
