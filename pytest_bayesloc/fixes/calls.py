@@ -11,11 +11,12 @@ from contextlib import suppress
 
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.fixes.project import Project
+from pytest_bayesloc.fixes.side_effects import aliases, full_name
 from pytest_bayesloc.syntax.nodes import (
     attributes_in,
-    bound_name,
     called_name,
     defaults,
+    dotted,
     every_parameter,
     functions_in,
     holds,
@@ -342,19 +343,11 @@ def _blank(between: str) -> bytes:
 
 def _of_installed(tree: ast.Module, call: ast.Call) -> list[str]:
     """The parameters of a built-in function, or of one of a module that is imported already."""
-    root, _, rest = ast.unparse(call.func).partition(".")
-    for node in ast.walk(tree):
-        if not isinstance(node, (ast.Import, ast.ImportFrom)):
-            continue
-        for alias in node.names:
-            if bound_name(alias) != root:
-                continue
-            if isinstance(node, ast.ImportFrom):
-                path = [*(node.module or "").split("."), alias.name, *rest.split(".")]
-            else:
-                path = [*(alias.name if alias.asname else root).split("."), *rest.split(".")]
-            return _signature([part for part in path if part])
-    return [] if rest else _signature(["builtins", root])
+    imported, first = aliases(tree), dotted(call.func, unknown="?").partition(".")[0]
+    name = full_name(call.func, imported)
+    if first in imported:
+        return _signature(name.split("."))
+    return [] if "." in name else _signature(["builtins", name])
 
 
 def signature_of(value: object) -> Sequence[inspect.Parameter]:

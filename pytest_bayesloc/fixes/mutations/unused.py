@@ -16,7 +16,7 @@ from pytest_bayesloc.domain.source import FunctionNode, tree_of
 from pytest_bayesloc.fixes.mutations.calls import parameters_of
 from pytest_bayesloc.fixes.mutations.operators import clauses_of
 from pytest_bayesloc.fixes.site import Site
-from pytest_bayesloc.syntax.nodes import defaults, functions_in, nodes_of, parameters, targets
+from pytest_bayesloc.syntax.nodes import functions_in, nodes_of, parameters, targets
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_CALLS = 4  # that are given what is unused, where no parameter of theirs has its name
@@ -74,7 +74,6 @@ def use_unused(site: Site) -> Iterator[TextEdit]:
         is_given = name in parameters(site.function.args)
         first = 0 if is_given else min((node.lineno for node in stores), default=0)
         yield from _in_place_of_names(site, name, first)
-        yield from _in_place_of_default(site, name)
         for node in site.own(ast.Return) if first else ():  # for a variable alone
             value = node.value
             if value is not None and node.lineno > first and not isinstance(value, ast.Name):
@@ -95,17 +94,6 @@ def _in_place_of_names(site: Site, name: str, first: int) -> Iterator[TextEdit]:
     for node in read:
         if node.lineno > first:
             yield site.replace(node, name, f"`{node.id}` to `{name}`, which nothing used")
-
-
-def _in_place_of_default(site: Site, name: str) -> Iterator[TextEdit]:
-    """The name for a constant that is its default."""
-    known = {arg.arg: value for arg, value in defaults(site.function.args)}
-    default = known.get(name)
-    if isinstance(default, ast.Constant) and default.value is not None:
-        for node in site.own(ast.Constant):
-            if repr(node.value) == repr(default.value):
-                words = f"`{brief(repr(node.value))}` to `{name}`, which nothing used"
-                yield site.replace(node, name, words)
 
 
 def _sliced(site: Site, name: str) -> Iterator[TextEdit]:
