@@ -99,7 +99,7 @@ WEIGHTS: Mapping[str, float] = {
     "go-on": 0.3,
     "branch-first": 0.7,
     "same-keyword": 1.2,
-    "wrap-result": 0.15,
+    "wrap-result": 0.05,
     "other-slice": 0.1,
     "other-text": 0.1,
     "exchange-statements": 0.1,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 
@@ -14,7 +13,6 @@ from pytest_bayesloc.syntax.nodes import BUILT_IN, dotted, functions_in, names_i
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_WRAPPERS = 6  # that are tried around one result
-ELSEWHERE = 1 / 3  # of the weight of what is called for results, for what is called for others
 _SHORT = (ast.Constant, ast.Name, ast.Attribute)
 
 
@@ -48,34 +46,20 @@ def _keywords(tree: ast.AST) -> dict[str, list[tuple[str, str]]]:
 
 
 def wrap_result(site: Site) -> Iterator[TextEdit]:
-    """Call for a value what other functions of the file call for theirs, the nearest first.
+    """Call for a result, or what is assigned, what the class calls with one value most often.
 
-    First for a result what is called for results, then for it and for what is assigned what the
-    class, or a file without one, calls with one value most often.
+    For a function outside of classes that is what the file calls.
     """
     usable = site.visible | BUILT_IN | {"self", "cls"}
-    every = dict.fromkeys(text for other in site.others for text in _wrappers(other))
     usual = _called_with_one(site.owner or site.tree, site.tree)
+    others = (text for text in usual if text.rpartition(".")[2] != site.function.name)
+    fitting = [text for text in others if names_in(ast.parse(text)) <= usable]
     returned = [node.value for node in site.own(ast.Return) if node.value is not None]
-    assigned = [node.value for node in site.own(ast.Assign)]
-    for known, values, weight in (
-        (every, returned, 1.0),
-        (usual, (*returned, *assigned), ELSEWHERE),
-    ):
-        others = (text for text in known if text.rpartition(".")[2] != site.function.name)
-        fitting = [text for text in others if names_in(ast.parse(text)) <= usable]
-        for value in (v for v in values if not isinstance(v, (ast.Constant, ast.Tuple))):
-            said = site.of(value)
-            for text in islice((t for t in fitting if f"{t}(" not in said), N_WRAPPERS):
-                words = f"`{brief(text)}()`, as elsewhere"
-                yield replace(site.replace(value, f"{text}({said})", words), weight=weight)
-
-
-@lru_cache(maxsize=512)
-def _wrappers(function: ast.AST) -> list[str]:
-    """The functions that are called with one value for what ``function`` returns."""
-    values = (node.value for node in nodes_of(function, ast.Return))
-    return [name for value in values if (name := _of_one(value))]
+    values = (*returned, *(node.value for node in site.own(ast.Assign)))
+    for value in (v for v in values if not isinstance(v, (ast.Constant, ast.Tuple))):
+        said = site.of(value)
+        for text in islice((t for t in fitting if f"{t}(" not in said), N_WRAPPERS):
+            yield site.replace(value, f"{text}({said})", f"`{brief(text)}()`, as elsewhere")
 
 
 @lru_cache(maxsize=64)
@@ -85,13 +69,6 @@ def _called_with_one(part: ast.AST, tree: ast.AST) -> list[str]:
     Those called most often come first. What a standard type has is tried as a conversion.
     """
     own = {node.name for node in functions_in(tree)}
-    names = Counter(filter(None, map(_of_one, nodes_of(part, ast.Call))))
+    calls = (call for call in nodes_of(part, ast.Call) if len(call.args) == 1 and not call.keywords)
+    names = Counter(dotted(call.func) for call in calls)
     return [name for name, _ in names.most_common() if name.rpartition(".")[2] in own]
-
-
-def _of_one(value: ast.expr | None) -> str:
-    """The name of what is called with one value; empty if ``value`` is no such call."""
-    match value:
-        case ast.Call(func=(ast.Name() | ast.Attribute()) as called, args=[_], keywords=[]):
-            return dotted(called)
-    return ""

@@ -253,8 +253,6 @@ EXAMPLES = {
         ("for a in self.b:\n        g(self.b)", "for a in self.b:\n        g(a)"),
     ),
     "wrap-result": (
-        ("def g(a): return repr(a)\n    return first",
-         "def g(a): return repr(a)\n    return repr(first)"),
         ("def g(a): pass\n    x = first\n    return x.n if g(a) else b",
          "def g(a): pass\n    x = g(first)\n    return x.n if g(a) else b"),
     ),
