@@ -164,9 +164,9 @@ def _is_full(site: Site, call: ast.Call) -> bool:
         case ast.Name(id=name) if name in OF_ONE:
             return bool(call.args)
         case ast.Attribute(value=ast.Constant(value=str()), attr=name):
-            known = list(_signature(getattr(str, name, None)))[1:]
+            known = signature_of(getattr(str, name, None))[1:]
         case _:
-            known = list(_signature(_called(site, call)))
+            known = _signature(site, call)
     by_place = [p for p in known if p.kind in _BY_PLACE]
     is_open = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in known)
     return bool(known) and not is_open and len(by_place) <= len(call.args)
