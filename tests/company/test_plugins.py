@@ -14,6 +14,7 @@ from tests.integration.conftest import (
     BUGGY,
     NO_MEMORY,
     Projects,
+    asserting,
 )
 
 if TYPE_CHECKING:
@@ -103,17 +104,7 @@ ROWS = {
                     return a * b
                 """,
             **test_file(
-                """
-                from calc import add, mul
-
-
-                def test_add():
-                    assert add(1, 2) == 3
-
-
-                def test_mul():
-                    assert mul(2, 3) == 6
-                """
+                asserting("from calc import add, mul", add="add(1, 2) == 3", mul="mul(2, 3) == 6")
             ),
         },
     ),
@@ -243,44 +234,6 @@ ROWS = {
             @given(small, small)
             def test_mul(a, b):
                 assert mul(a, b) == a * b
-            """
-        ),
-    ),
-    "subtests": Row(
-        files=test_file(
-            """
-            from calc import add, mul
-
-
-            def test_add(subtests):
-                for n in range(3):
-                    with subtests.test(n=n):
-                        assert add(n, n) == 2 * n
-
-
-            def test_mul(subtests):
-                for n in range(3):
-                    with subtests.test(n=n):
-                        assert mul(n, 2) == 2 * n
-            """
-        ),
-    ),
-    "unittest": Row(
-        files=test_file(
-            """
-            import unittest
-
-            from calc import add, mul
-
-
-            class TestCalc(unittest.TestCase):
-                def test_add(self):
-                    for n in range(3):
-                        with self.subTest(n=n):
-                            self.assertEqual(add(n, n), 2 * n)
-
-                def test_mul(self):
-                    self.assertEqual(mul(2, 3), 6)
             """
         ),
     ),
@@ -454,16 +407,12 @@ ROWS = {
         first="",
         said="(empty-spectrum)",
     ),
-    "xdist": Row(plugins=("xdist.plugin",), args=("-n2",)),
     "xdist by scope": Row(plugins=("xdist.plugin",), args=("-n2", "--dist=loadscope")),
     "xdist to the first failure": Row(
         plugins=("xdist.plugin",), args=("-n2", "--dist=loadfile", "--maxfail=1")
     ),
-    "stop at the first failure": Row(args=("-x",)),
     "stepwise": Row(args=("--stepwise",)),
     "strict": Row(args=("--strict-markers", "--strict-config")),
-    "no cache": Row(args=("-p", "no:cacheprovider")),
-    "no capture": Row(args=("-s",)),
     "no assertion rewriting": Row(args=("--assert=plain",)),
     "fault handler": Row(args=("-o", "faulthandler_timeout=60")),
     "namespace package": Row(
@@ -485,50 +434,6 @@ ROWS = {
         },
         first="src/shop/calc.py add",
     ),
-    "threads": Row(
-        files=test_file(
-            """
-            from concurrent.futures import ThreadPoolExecutor
-
-            from calc import add, mul
-
-
-            def test_add():
-                with ThreadPoolExecutor(2) as pool:
-                    assert list(pool.map(add, [1, 2], [3, 4])) == [4, 6]
-
-
-            def test_mul():
-                with ThreadPoolExecutor(2) as pool:
-                    assert list(pool.map(mul, [1, 2], [3, 4])) == [3, 8]
-            """
-        ),
-    ),
-    "trace function of a test": Row(
-        files=test_file(
-            """
-            import sys
-
-            from calc import add, mul
-
-
-            def test_add():
-                seen = []
-                sys.settrace(lambda frame, event, arg: seen.append(event))
-                try:
-                    total = add(1, 2)
-                finally:
-                    sys.settrace(None)
-                assert seen and total == 3
-
-
-            def test_mul():
-                assert mul(2, 3) == 6
-            """
-        ),
-    ),
-    "warnings are errors": Row(args=("-W", "error")),
-    "importlib mode": Row(args=("--import-mode=importlib",)),
 }
 
 

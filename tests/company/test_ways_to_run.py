@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.company.test_plugins import ALONE, OURS
-from tests.integration.conftest import BUGGY, Projects
+from tests.integration.conftest import BUGGY, Projects, asserting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,36 +47,6 @@ def test_testmon_runs_again_what_changed_and_no_more(projects: Projects) -> None
     assert second.ret == 0, second.output
     passed = first.outcomes["passed"] + first.outcomes["failed"]
     assert second.outcomes["passed"] < passed, second.output
-
-
-def test_tests_are_listed_without_a_trace_of_us(projects: Projects) -> None:
-    project = projects.buggy()
-
-    run = project.run("-q", *OURS, "--collect-only", "--bayesloc", env=ALONE)
-
-    assert run.ret == 0
-    assert "bayesloc" not in run.stdout
-    assert not (project.root / ".bayesloc").exists()
-
-
-def test_empty_suite_is_as_it_was(projects: Projects) -> None:
-    project = projects.make({"calc.py": "def add(a, b):\n    return a - b\n"})
-
-    run = project.run(*OURS, "--bayesloc", env=ALONE)
-
-    assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
-    assert "own-fault" not in run.output
-    assert "bayesloc ==" not in run.stdout
-
-
-def test_last_failures_are_ranked_with_what_passed_before(projects: Projects) -> None:
-    project = projects.buggy()
-    project.run("-q", *OURS, env=ALONE)
-
-    run = project.localize(*OURS, "--lf", "--bayesloc", env=ALONE)
-
-    assert run.outcomes == {"failed": 2}
-    assert "calc.py add" in run.names()[:2]
 
 
 def test_debugger_that_pytest_opens_ends_as_usual(projects: Projects) -> None:
@@ -118,18 +88,11 @@ def test_extension_module_is_no_trouble(projects: Projects) -> None:
     assert "own-fault" not in run.output
 
 
-USES_EXTENSION = """
-    from calc import add
-    from shop._bisect import bisect_left
-
-
-    def test_place():
-        assert add(bisect_left([1, 2, 3], 2), 1) == 2
-
-
-    def test_first():
-        assert bisect_left([1, 2], 0) == 0
-    """
+USES_EXTENSION = asserting(
+    "from calc import add\nfrom shop._bisect import bisect_left",
+    place="add(bisect_left([1, 2, 3], 2), 1) == 2",
+    first="bisect_left([1, 2], 0) == 0",
+)
 CHILD = """
     import subprocess
     import sys
