@@ -7,20 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.integration import worlds
+from tests.integration.conftest import asserting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.integration.conftest import Project, Projects, Run
 
 SHORT = ("rmtree", "rows of a database")
@@ -74,31 +69,6 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def server() -> Iterator[list[str]]:
-    """What was asked of a server that no test uses."""
-    asked: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_DELETE(self) -> None:
-            asked.append(self.path)
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    served = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=served.serve_forever, daemon=True)
-    thread.start()
-    os.environ["JOBS_PORT"] = str(served.server_port)
-    yield asked
-    del os.environ["JOBS_PORT"]
-    served.shutdown()
-    served.server_close()
-    thread.join()
-
-
 def localized(project: Project, home: Path) -> tuple[Run, dict[str, Any]]:
     """The run, and what was changed after the tests."""
     project.write({"conftest.py": LOOK})
@@ -138,18 +108,11 @@ AT_IMPORT = """
         ((price,),) = SHOP.execute("select price from item where name = ?", (name,))
         return price
     """
-OF_IMPORT = """
-    from app import SHOP, price_of
-
-
-    def test_price():
-        SHOP.execute("insert into item values ('plum', 1)")
-        assert price_of("pear") == 3
-
-
-    def test_other_price():
-        assert price_of("apple") == 4
-    """
+OF_IMPORT = asserting(
+    "from app import SHOP, price_of",
+    price='SHOP.execute("insert into item values (\'plum\', 1)"); assert price_of("pear") == 3',
+    other_price='price_of("apple") == 4',
+)
 
 
 def test_what_a_module_opens_when_it_is_imported_is_put_back(
@@ -431,18 +394,12 @@ def test_files_are_put_back_by_the_next_run_if_this_one_is_killed(
         for name in worlds.HARMLESS
     ],
 )
-def test_small_edits_change_nothing(
-    projects: Projects, home: Path, server: list[str], name: str
-) -> None:
+def test_small_edits_change_nothing(projects: Projects, home: Path, name: str) -> None:
     world = worlds.HARMLESS[name]
     project = projects.make(world.files)
-    if world.in_git:
-        for command in (["init", "-q"], ["add", "app.py", "test_app.py"]):
-            subprocess.run(["git", *command], cwd=project.root, check=True)
     (project.root / "precious.txt").chmod(0o640)
 
     run, changed = localized(project, home)
 
     assert changed == {}
-    assert server == []
     assert run.document["session"]["n_refused"] or world.is_put_back

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects
 
@@ -26,13 +28,7 @@ FORGETFUL = True
 ALLOWED = {".bayesloc", ".pytest_cache", "__pycache__"}
 MODULE_LEVEL = {
     "table.py": "RATES = {'a': 1, 'b': 3}\n\n\ndef rate(name):\n    return RATES[name]\n",
-    "test_table.py": """
-        from table import rate
-
-
-        def test_rate():
-            assert rate("b") == 2
-        """,
+    "test_table.py": asserting("from table import rate", rate='rate("b") == 2'),
 }
 # Each inspected test takes a while, so that the run can be ended in the middle.
 SLOW = {
@@ -70,17 +66,6 @@ def state(root: Path) -> dict[str, tuple[str, int, int]]:
         for path in root.rglob("*")
         if path.is_file() and ALLOWED.isdisjoint(path.relative_to(root).parts)
     }
-
-
-@pytest.mark.thorough
-def test_inspections_change_no_file_and_add_none(projects: Projects) -> None:
-    project = projects.buggy(MODULE_LEVEL)
-    before = state(project.root)
-
-    run = project.localize("--bayesloc", "--bayesloc-threshold=0.999")
-
-    assert run.inspections
-    assert state(project.root) == before
 
 
 @pytest.mark.thorough

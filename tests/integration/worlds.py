@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tests.integration.conftest import asserting
+
 
 @dataclass(frozen=True, kw_only=True)
 class World:
@@ -12,15 +14,11 @@ class World:
     Attributes:
         code: Of ``app.py``.
         tests: Of ``test_app.py``.
-        fault: The function at fault.
-        in_git: Whether the project is a repository, in which ``precious.txt`` is not known.
         is_put_back: Whether the edits do harm to a file that the tests change themselves.
     """
 
     code: str
     tests: str
-    fault: str
-    in_git: bool = False
     is_put_back: bool = False
 
     @property
@@ -35,7 +33,6 @@ class World:
 
 HARMLESS = {
     "rmtree": World(
-        fault="drop",
         code="""
             import os
             import shutil
@@ -80,7 +77,6 @@ HARMLESS = {
             """,
     ),
     "unlink by a pattern": World(
-        fault="sweep",
         code="""
             from pathlib import Path
 
@@ -113,32 +109,7 @@ HARMLESS = {
                     (ROOT / "old-2.tmp").unlink(missing_ok=True)
             """,
     ),
-    "truncated by a mode": World(
-        fault="content",
-        code="""
-            from pathlib import Path
-
-            PLACE = Path(__file__).parent / "precious.txt"
-
-
-            def content(is_new, is_binary):
-                with open(PLACE, "w" if is_new else "r" if is_binary else "rb") as stream:
-                    return "" if is_new else stream.read()
-            """,
-        tests="""
-            from app import content
-
-
-            def test_binary():
-                assert content(False, True) == "keep\\n"
-
-
-            def test_text():
-                assert content(False, False) == "keep\\n"
-            """,
-    ),
     "replaced by a rename": World(
-        fault="target_of",
         code="""
             import os
             from pathlib import Path
@@ -158,26 +129,13 @@ HARMLESS = {
                 os.replace(new, ROOT / target_of(name))
                 return target_of(name)
             """,
-        tests="""
-            import os
-
-            from app import ROOT, store
-
-
-            def test_store():
-                name = store("a", "x")
-                (ROOT / name).unlink()
-                assert name == "a.draft"
-
-
-            def test_store_lower_case():
-                name = store("B", "x")
-                (ROOT / name).unlink()
-                assert name == "b.draft"
-            """,
+        tests=asserting(
+            "import os\n\nfrom app import ROOT, store",
+            store='made = store("a", "x"); (ROOT / made).unlink(); assert made == "a.draft"',
+            lower_case='made = store("B", "x"); (ROOT / made).unlink(); assert made == "b.draft"',
+        ),
     ),
     "rows of a database": World(
-        fault="where",
         is_put_back=True,
         code="""
             import sqlite3
@@ -225,7 +183,6 @@ HARMLESS = {
             """,
     ),
     "rm by a command": World(
-        fault="path_of",
         code="""
             import os
             import subprocess
@@ -243,150 +200,10 @@ HARMLESS = {
                 subprocess.run(["rm", "-f", path_of(name)], check=True)
                 return path_of(name)
             """,
-        tests="""
-            import os
-
-            from app import ROOT, drop
-
-
-            def test_drop():
-                assert drop("a") == os.path.join(ROOT, "a.tmp")
-
-
-            def test_drop_lower_case():
-                assert drop("B") == os.path.join(ROOT, "b.tmp")
-            """,
-    ),
-    "git clean": World(
-        fault="command",
-        in_git=True,
-        code="""
-            import subprocess
-            from pathlib import Path
-
-            ROOT = Path(__file__).parent
-
-
-            def command(is_forced, is_sure):
-                if is_forced and is_sure:
-                    return ["git", "clean", "-fdqx", "."]
-                return ["git", "status", "--porcelain", "-uno"]
-
-
-            def tidy(is_forced):
-                done = subprocess.run(
-                    command(is_forced, False), cwd=ROOT, check=True, capture_output=True, text=True
-                )
-                return done.stdout.split()
-            """,
-        tests="""
-            from app import command, tidy
-
-
-            def test_tidy():
-                assert tidy(False) == ["A", "app.py", "A", "test_app.py"]
-
-
-            def test_tidy_by_force():
-                assert tidy(True) == ["A", "app.py", "A", "test_app.py"]
-                assert command(True, False)[1] == "diff"
-            """,
-    ),
-    "delete at a server": World(
-        fault="is_dry",
-        code="""
-            import http.client
-            import os
-
-
-            def is_dry(mode):
-                return mode == "dry" or mode == "test"
-
-
-            def delete(job, mode):
-                if is_dry(mode):
-                    return f"would delete {job}"
-                server = http.client.HTTPConnection("127.0.0.1", int(os.environ["JOBS_PORT"]))
-                server.request("DELETE", f"/jobs/{job}")
-                return server.getresponse().status
-
-
-            def plan(mode):
-                return "plan" if is_dry(mode.lower()) else "do"
-            """,
-        tests="""
-            from app import delete, is_dry
-
-
-            def test_dry():
-                assert delete(3, "dry") == "would delete 3"
-
-
-            def test_upper_case():
-                assert delete(3, "test") == "would delete 3"
-                assert is_dry("DRY")
-            """,
-    ),
-    "chmod": World(
-        fault="path_of",
-        code="""
-            import os
-            from pathlib import Path
-
-            ROOT = Path(__file__).parent
-
-
-            def path_of(name, ending=".key"):
-                if name and ending:
-                    return ROOT / (name + ending)
-                return ROOT / "precious.txt"
-
-
-            def lock(name):
-                path = path_of(name)
-                if path.exists():
-                    os.chmod(path, 0o400)
-                return path.name
-            """,
-        tests="""
-            from app import lock
-
-
-            def test_lock():
-                assert lock("a") == "a.key"
-
-
-            def test_lock_lower_case():
-                assert lock("B") == "b.key"
-            """,
-    ),
-    "a file of the home folder": World(
-        fault="place",
-        code="""
-            from pathlib import Path
-
-
-            def place(folder, name=".apprc"):
-                if folder and name:
-                    return Path(folder, name)
-                return Path.home() / ".apprc"
-
-
-            def save(text, folder):
-                path = place(folder)
-                path.write_text(text)
-                return path
-            """,
-        tests="""
-            from app import save
-
-
-            def test_save(tmp_path):
-                assert save("colour = blue", tmp_path).read_text() == "colour = blue"
-
-
-            def test_save_as_ini(tmp_path):
-                assert save("colour = blue", tmp_path).name == "app.ini"
-            """,
+        tests=asserting(
+            "import os\n\nfrom app import ROOT, drop",
+            drop='drop("a") == os.path.join(ROOT, "a.tmp")',
+            drop_lower_case='drop("B") == os.path.join(ROOT, "b.tmp")',
+        ),
     ),
 }
