@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.domain.errors import EndpointError
 from pytest_bayesloc.llm.endpoint import EndpointEmbedder
+from tests.e2e.scripted import Request, drips, fails, raw, serving
 from tests.integration import test_memory_runs as runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from tests.e2e.scripted import Answer
     from tests.integration.conftest import Projects
 
 pytest.importorskip("openai", reason="pip install openai")
@@ -59,44 +55,19 @@ def test_endpoint_that_is_gone_costs_one_line(projects: Projects) -> None:
 
 
 @pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Misbehaving]]:
-    """A server on loopback whose answer a test chooses."""
-    handler = type("Chosen", (Misbehaving,), {"asked": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
+def settings(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """The environment of the client, which wants a key."""
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    try:
-        yield handler
-    finally:
-        server.shutdown()
-        server.server_close()
+    return monkeypatch
 
 
-class Misbehaving(BaseHTTPRequestHandler):
-    """Answers as its class says."""
-
-    status, body, drips = 200, b"", False
-    asked: list[list[str]]
-
-    def do_POST(self) -> None:
-        told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked.append(told["input"])
-        body = self.body or answer(*([float(len(text))] for text in reversed(told["input"])))
-        self.send_response(self.status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        with suppress(OSError):
-            for byte in body if self.drips else ():
-                self.wfile.write(bytes([byte]))
-                self.wfile.flush()
-                time.sleep(0.2)
-            self.wfile.write(b"" if self.drips else body)
-
-    def log_message(self, *args: object) -> None:
-        """Nothing."""
+def embedded(settings: pytest.MonkeyPatch, reply: Answer, *texts: str) -> list[list[float]]:
+    """What comes of texts at an endpoint that answers so."""
+    with serving(reply) as script:
+        settings.setenv("OPENAI_BASE_URL", script.url)
+        found = EndpointEmbedder("m", deadline_s=3.0).embed(texts)
+    assert [json.loads(asked)["input"] for asked in script.asked] == [list(texts)]
+    return found
 
 
 def answer(*vectors: list[float]) -> bytes:
@@ -110,11 +81,13 @@ def answer(*vectors: list[float]) -> bytes:
     return json.dumps({"object": "list", "model": "m", "data": data, "usage": usage}).encode()
 
 
-def test_vectors_come_in_the_order_of_the_texts(endpoint: type[Misbehaving]) -> None:
+def test_vectors_come_in_the_order_of_the_texts(settings: pytest.MonkeyPatch) -> None:
     texts = ["x" * n for n in range(1, 40)]
 
-    assert EndpointEmbedder("m").embed(texts) == [[float(len(text))] for text in texts]
-    assert endpoint.asked == [texts]
+    def lengths(request: Request) -> None:
+        request.send(answer(*([float(len(text))] for text in reversed(request.body["input"]))))
+
+    assert embedded(settings, lengths, *texts) == [[float(len(text))] for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -126,45 +99,31 @@ def test_vectors_come_in_the_order_of_the_texts(endpoint: type[Misbehaving]) -> 
     ],
 )
 def test_setting_of_the_client_that_is_wrong_is_one_error(
-    endpoint: type[Misbehaving], monkeypatch: pytest.MonkeyPatch, name: str, value: str
+    settings: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
-    monkeypatch.setenv(name, value)
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    monkeypatch.delenv("no_proxy", raising=False)
+    settings.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    settings.setenv(name, value)
+    settings.delenv("NO_PROXY", raising=False)
+    settings.delenv("no_proxy", raising=False)
 
     with pytest.raises(EndpointError, match=r"\(embeddings\)"):
         EndpointEmbedder("m", deadline_s=5.0).embed(["a"])
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "drips"),
-    [
-        (500, b"{}", False),
-        (401, b'{"error": {"message": "no"}}', False),
-        (200, b"no JSON at all", False),
-        (200, b"{}", False),
-        (200, b'{"data": [{"embedding": "x", "index": 0}]}', False),
-        (200, answer([1.0]), False),
-        (200, answer([1.0], [1.0, 2.0]), False),
-        (200, answer([1.0], [1.0]), True),
-        (200, answer([1.0], [1.0]).replace(b"[1.0]", b"[1" + b"0" * 400 + b"]"), False),
-    ],
-    ids=[
-        "error",
-        "refused",
-        "no JSON",
-        "empty",
-        "no numbers",
-        "too few",
-        "ragged",
-        "drips",
-        "huge",
-    ],
-)
-def test_answer_that_is_none_is_one_error(
-    endpoint: type[Misbehaving], status: int, body: bytes, drips: bool
-) -> None:
-    endpoint.status, endpoint.body, endpoint.drips = status, body, drips
+NO_VECTORS = {
+    "error": fails(500),
+    "refused": fails(401),
+    "no JSON": raw(b"no JSON at all"),
+    "empty": raw(b"{}"),
+    "no numbers": raw(b'{"data": [{"embedding": "x", "index": 0}]}'),
+    "too few": raw(answer([1.0])),
+    "ragged": raw(answer([1.0], [1.0, 2.0])),
+    "drips": drips,
+    "huge": raw(answer([1.0], [1.0]).replace(b"[1.0]", b"[1" + b"0" * 400 + b"]")),
+}
 
+
+@pytest.mark.parametrize("reply", NO_VECTORS.values(), ids=NO_VECTORS)
+def test_answer_that_is_none_is_one_error(settings: pytest.MonkeyPatch, reply: Answer) -> None:
     with pytest.raises(EndpointError, match=r"The embeddings of m failed .*\(embeddings\)"):
-        EndpointEmbedder("m", deadline_s=3.0).embed(["a", "b"])
+        embedded(settings, reply, "a", "b")

@@ -77,11 +77,7 @@ def test_good_answers_are_used_and_counted(projects: Projects) -> None:
     ("code", "why"),
     [
         ("import os\nprint(os.environ)", "it is not the one function"),
-        (f"{ADD}    import os\n", "it adds `import os`"),
-        ("def add(a, b):\n    assert a is not None\n", "it lacks or changes `return a - b`"),
-        (ADD.replace("    ret", "    while True:\n        pass\n    ret"), "it adds `while True:`"),
         (ADD.replace("    ret", "    assert open('x', 'w')\n    ret"), "it uses `open`"),
-        (ADD.replace("    ret", "    assert __import__('os')\n    ret"), "it uses `__import__`"),
     ],
 )
 def test_what_a_model_writes_is_run_only_if_it_looks(

@@ -10,7 +10,6 @@ from uuid import uuid4
 
 import pytest
 
-from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import VERSION
 from pytest_bayesloc.memory.store import BugStore
@@ -130,18 +129,6 @@ def test_nothing_is_lost_where_many_write_at_once(store: BugStore, postgresql: s
         after = connection.value(asked)
     assert codes == [0] * N_WRITERS
     assert after - before == N_WRITERS * N_EACH
-
-
-def test_newer_tables_are_left_alone(store: BugStore, postgresql: str) -> None:
-    with store.transaction() as connection:
-        connection.change("UPDATE meta SET value = '99'")
-    try:
-        other = BugStore(postgresql, pytest.fail)
-        with closing(other), pytest.raises(StoreError, match="memory-newer"), other.transaction():
-            pytest.fail("it was opened")
-    finally:
-        with store.transaction() as connection:
-            connection.change("UPDATE meta SET value = ?", str(VERSION))
 
 
 def test_server_that_does_not_answer_costs_one_line(projects: Projects) -> None:
