@@ -193,7 +193,13 @@ class Project:
         return document
 
 
-# ``add`` is wrong; ``total`` calls it, ``mul`` and ``half`` are innocent.
+def asserting(imports: str, **tests: str) -> str:
+    """The text of a module of tests, each given by its statements, or by all that it asserts."""
+    bodies = {name: what if "; " in what else f"assert {what}" for name, what in tests.items()}
+    texts = (f"def test_{name}():\n    {what}\n" for name, what in bodies.items())
+    return "\n\n".join([f"{imports}\n", *texts]).replace("; ", "\n    ")
+
+
 #: A wrong entry of a table, and a wrong attribute of a class.
 UNITS = {
     "units.py": """
@@ -210,26 +216,15 @@ UNITS = {
         def to_metres(value, unit):
             return value * FACTORS[unit]
         """,
-    "test_units.py": """
-        from units import Scale, to_metres
-
-
-        def test_m():
-            assert to_metres(2, "m") == 2
-
-
-        def test_km():
-            assert to_metres(2, "km") == 2000
-
-
-        def test_clip():
-            assert Scale().clip(12) == 10
-
-
-        def test_clip_small():
-            assert Scale().clip(3) == 3
-        """,
+    "test_units.py": asserting(
+        "from units import Scale, to_metres",
+        m='to_metres(2, "m") == 2',
+        km='to_metres(2, "km") == 2000',
+        clip="Scale().clip(12) == 10",
+        clip_small="Scale().clip(3) == 3",
+    ),
 }
+#: ``add`` is wrong; ``total`` calls it, ``mul`` and ``half`` are innocent.
 BUGGY = {
     "calc.py": """
         def add(a, b):
@@ -352,12 +347,6 @@ def green_project(projects: Projects) -> Project:
     """One test, which passes."""
     files = {
         "calc.py": "def one():\n    return 1\n",
-        "test_calc.py": """
-            from calc import one
-
-
-            def test_one():
-                assert one() == 1
-            """,
+        "test_calc.py": asserting("from calc import one", one="one() == 1"),
     }
     return projects.make(files)

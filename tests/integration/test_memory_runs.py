@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.memory.statistics import arm_of
+from tests.integration.conftest import asserting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,22 +42,12 @@ FILES = {
             check(knots, degree)
             return knots
         """,
-    "test_curve.py": """
-        from curve import curve
-        from knots import spread
-
-
-        def test_line():
-            assert curve([0, 0, 1, 1], 1)
-
-
-        def test_cubic():
-            assert curve([0, 0, 0, 1, 1, 1], 3)
-
-
-        def test_spread():
-            assert spread(2) == [0, 0]
-        """,
+    "test_curve.py": asserting(
+        "from curve import curve\nfrom knots import spread",
+        line="curve([0, 0, 1, 1], 1)",
+        cubic="curve([0, 0, 0, 1, 1, 1], 3)",
+        spread="spread(2) == [0, 0]",
+    ),
 }
 FLAKY = {"test_a.py": "import os\n\n\ndef test_a():\n    assert os.environ.get('GOOD')\n"}
 USES_SHOP = "import shop\n\n\ndef test_total():\n    assert shop.total() == 3\n"
@@ -74,17 +65,9 @@ REACHED_BY_MUTANTS = {
                 return high(n)
             return n - 1
         """,
-    "test_shop.py": """
-        from shop import price
-
-
-        def test_low():
-            assert price(3) == 2
-
-
-        def test_limit():
-            assert price(10) == 10
-        """,
+    "test_shop.py": asserting(
+        "from shop import price", low="price(3) == 2", limit="price(10) == 10"
+    ),
 }
 STORE = ".bayesloc/memory.sqlite"
 
@@ -224,8 +207,9 @@ def test_pass_without_an_edit_is_said_to_be_flaky(projects: Projects) -> None:
     assert "flaky" in "\n".join(project.run("-q", env={"GOOD": "1"}).section)
 
 
-def test_memory_that_is_off_keeps_nothing(project: Project) -> None:
-    run = project.run("-q", "--bayesloc-memory=off")
+@pytest.mark.parametrize("args", [(), ("-k", "spread")], ids=["red", "green"])
+def test_memory_that_is_off_keeps_nothing(project: Project, args: tuple[str, ...]) -> None:
+    run = project.run("-q", "--bayesloc-memory=off", *args)
 
     assert "bug" not in "\n".join(run.section)
     assert not (project.root / ".bayesloc").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,24 +23,19 @@ bayesloc_threshold = 0.998
 bayesloc_formula = ochiai
 bayesloc_model = independent
 """
-TABLE = """
-bayesloc = true
-bayesloc_budget = "30"
-bayesloc_inspections = "2"
-bayesloc_threshold = "0.998"
-bayesloc_formula = "ochiai"
-bayesloc_model = "independent"
-bayesloc_source = ["."]
-"""
-NATIVE = """
-bayesloc = true
-bayesloc_budget = 30
-bayesloc_inspections = 2
-bayesloc_threshold = 0.998
-bayesloc_formula = "ochiai"
-bayesloc_model = "independent"
-bayesloc_source = ["."]
-"""
+SOURCE = 'bayesloc_source = ["."]\n'
+#: Files of settings; in a native table numbers are numbers.
+TABLES = {
+    "pytest.ini": ("pytest.ini", f"[pytest]{TWINS}"),
+    "pyproject.toml": (
+        *("pyproject.toml",),
+        "[tool.pytest.ini_options]" + re.sub(r"= (?!true)(.*)", r'= "\1"', TWINS) + SOURCE,
+    ),
+    "native table": (
+        *("pyproject.toml",),
+        "[tool.pytest]" + re.sub(r"= (?!true)([a-z]+)", r'= "\1"', TWINS) + SOURCE,
+    ),
+}
 
 
 def _one_usage_line(run: Run) -> str:
@@ -65,32 +61,17 @@ def test_bad_ini_value_costs_one_usage_line(buggy_project: Project, entry: str) 
     assert entry.partition(" ")[0] in line or "--bayesloc-report=pdf" in line
 
 
-def _assert_twins_hold(run: Run) -> None:
+@pytest.mark.parametrize("name", TABLES)
+def test_ini_twins_work_in_each_file(projects: Projects, name: str) -> None:
+    if name == "native table" and pytest.version_tuple < (9, 0):
+        pytest.skip("the native table came with pytest 9")
+
+    run = projects.buggy(dict([TABLES[name]])).localize()
+
     session = run.document["session"]
     assert (session["formula"], session["model"]) == ("ochiai", "independent")
     assert session["threshold"] == 0.998
     assert len(run.inspections) == 2
-
-
-def test_ini_twins_work_in_pytest_ini(buggy_project: Project) -> None:
-    buggy_project.write({"pytest.ini": f"[pytest]{TWINS}"})
-
-    _assert_twins_hold(buggy_project.localize())
-
-
-def test_ini_twins_work_in_pyproject(buggy_project: Project) -> None:
-    (buggy_project.root / "pytest.ini").unlink()
-    buggy_project.write({"pyproject.toml": f"[tool.pytest.ini_options]{TABLE}"})
-
-    _assert_twins_hold(buggy_project.localize())
-
-
-@pytest.mark.skipif(pytest.version_tuple < (9, 0), reason="the native table came with pytest 9")
-def test_ini_twins_are_typed_in_the_native_table(buggy_project: Project) -> None:
-    (buggy_project.root / "pytest.ini").unlink()
-    buggy_project.write({"pyproject.toml": f"[tool.pytest]{NATIVE}"})
-
-    _assert_twins_hold(buggy_project.localize())
 
 
 def test_command_line_beats_ini(buggy_project: Project) -> None:
@@ -106,14 +87,13 @@ def test_command_line_beats_ini(buggy_project: Project) -> None:
     assert len(run.inspections) == 1
 
 
-def test_ini_can_switch_the_plugin_off(buggy_project: Project) -> None:
+def test_ini_can_switch_the_plugin_off_which_reads_no_option_then(buggy_project: Project) -> None:
     buggy_project.write({"pytest.ini": "[pytest]\nno_bayesloc = true\n"})
 
-    assert "bayesloc" not in buggy_project.run("-q", "--bayesloc").output
+    run = buggy_project.run("-q", "--bayesloc", "--bayesloc-budget=0")
 
-
-def test_switched_off_plugin_reads_no_options(buggy_project: Project) -> None:
-    assert buggy_project.run("--no-bayesloc", "--bayesloc-budget=0").ret == 1
+    assert run.ret == 1
+    assert "bayesloc" not in run.output
 
 
 def test_report_in_the_ini_file_is_written(buggy_project: Project) -> None:
@@ -139,16 +119,6 @@ def test_bayesloc_does_not_swallow_a_folder(projects: Projects) -> None:
     run = project.localize("--bayesloc", "tests")
 
     assert run.failing == {"tests/test_in.py::test_in"}
-
-
-@pytest.mark.one_python
-@pytest.mark.parametrize("formula", ["blend", "tarantula", "ochiai", "dstar2", "op2", "barinel"])
-def test_every_formula_names_the_faulty_function(
-    shared_buggy_project: Project, formula: str
-) -> None:
-    run = shared_buggy_project.localize(f"--bayesloc-formula={formula}", "--bayesloc-without=names")
-
-    assert run.names()[0] == "calc.py add"
 
 
 def test_options_stand_in_the_help(shared_buggy_project: Project) -> None:

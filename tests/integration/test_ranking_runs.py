@@ -46,11 +46,23 @@ def test_green_run_prints_nothing_and_writes_no_report(
     assert not list((green_project.root / ".bayesloc").glob("*report*"))
 
 
-def test_run_without_tests_prints_nothing(projects: Projects) -> None:
-    run = projects.make({"test_empty.py": ""}).run("-q", "--bayesloc")
+WITHOUT_VERDICT = {
+    "switched off": (("--no-bayesloc", "--bayesloc-report=json"), pytest.ExitCode.TESTS_FAILED),
+    "tests that are listed": (("--collect-only",), pytest.ExitCode.OK),
+    "tests that are not chosen": (("-k", "nowhere"), pytest.ExitCode.NO_TESTS_COLLECTED),
+    "no test": (("calc.py",), pytest.ExitCode.NO_TESTS_COLLECTED),
+}
 
-    assert run.ret == 5
+
+@pytest.mark.parametrize(("args", "status"), WITHOUT_VERDICT.values(), ids=WITHOUT_VERDICT)
+def test_run_without_a_verdict_says_and_keeps_nothing(
+    buggy_project: Project, args: tuple[str, ...], status: int
+) -> None:
+    run = buggy_project.run("-q", "--bayesloc", *args)
+
+    assert run.ret == status
     assert "bayesloc" not in run.output
+    assert not (buggy_project.root / ".bayesloc").exists()
 
 
 # -- with inspections
@@ -106,15 +118,6 @@ def test_call_graph_holds_the_calls_of_the_failing_tests(document: Run) -> None:
     assert {("test_add", "add"), ("test_total", "total")} <= ways
 
 
-def test_number_of_inspections_is_a_limit(shared_buggy_project: Project) -> None:
-    run = shared_buggy_project.localize(
-        "--bayesloc", "--bayesloc-threshold=0.999", "--bayesloc-inspections=1"
-    )
-
-    assert len(run.inspections) == 1
-    assert run.faults[0]["stop_reason"] == "1 inspection made, as many as allowed"
-
-
 @pytest.mark.thorough
 def test_results_of_two_runs_are_equal_but_for_times(shared_buggy_project: Project) -> None:
     arguments = ("--bayesloc", "--bayesloc-threshold=0.999", "--bayesloc-memory=off")
@@ -128,179 +131,6 @@ def _timeless(run: Run) -> str:
     stages = "seconds|cpu_s|localize|inspect|remember|report"
     rest = {key: value for key, value in run.document.items() if key != "memory"}
     return re.sub(rf'"({stages})": [\d.e-]+', "", json.dumps(rest))
-
-
-# -- switched off
-
-
-def test_no_bayesloc_does_nothing(buggy_project: Project) -> None:
-    run = buggy_project.run("-q", "--no-bayesloc", "--bayesloc", "--bayesloc-report=json")
-
-    assert run.ret == 1
-    assert "bayesloc" not in run.output
-    assert not (buggy_project.root / ".bayesloc").exists()
-
-
-def test_collect_only_prints_nothing_of_ours(shared_buggy_project: Project) -> None:
-    run = shared_buggy_project.run("-q", "--bayesloc", "--collect-only")
-
-    assert run.ret == 0
-    assert "bayesloc" not in run.output
-
-
-# -- several faults
-
-
-def test_two_faults_are_ranked_apart(projects: Projects) -> None:
-    project = projects.make(
-        {
-            "shop.py": """
-                def tax(net):
-                    rate = 0.2
-                    return net * rate + 1
-
-
-                def greet(name):
-                    text = "Hello"
-                    return text + name
-
-
-                def fine(x):
-                    return x
-                """,
-            "test_tax.py": """
-                from shop import fine, tax
-
-
-                def test_tax():
-                    assert tax(10) == 2
-
-
-                def test_no_tax():
-                    assert tax(0) == 0
-
-
-                def test_fine():
-                    assert fine(1) == 1
-                """,
-            "test_greet.py": """
-                from shop import fine, greet
-
-
-                def test_greet():
-                    assert greet("Ada") == "Hello Ada"
-
-
-                def test_fine():
-                    assert fine(2) == 2
-                """,
-        }
-    )
-
-    run = project.localize()
-
-    assert [fault["failing_tests"] for fault in run.faults] == [
-        ["test_tax.py::test_tax", "test_tax.py::test_no_tax"],
-        ["test_greet.py::test_greet"],
-    ] or [set(f["failing_tests"]) for f in run.faults] == [
-        {"test_tax.py::test_tax", "test_tax.py::test_no_tax"},
-        {"test_greet.py::test_greet"},
-    ]
-    assert [run.names(0)[0], run.names(1)[0]] == ["shop.py tax", "shop.py greet"]
-
-
-# -- the data is wrong, or the code that refuses it
-
-SPLINE = {
-    "spline.py": """
-        def check(knots, degree):
-            needed = 2 * degree + 2
-            if len(knots) < needed:
-                raise ValueError(f"needs {needed} knots, got {len(knots)}")
-
-
-        class Spline:
-            def __init__(self, degree, knots):
-                check(knots, degree)
-                self.degree = degree
-                self.knots = knots
-
-            def n_points(self):
-                return len(self.knots) - self.degree - 1
-        """,
-    "test_spline.py": """
-        from spline import Spline
-
-
-        def test_line():
-            assert Spline(1, [0, 0, 1, 1]).n_points() == 2
-
-
-        def test_quadratic():
-            assert Spline(2, [0, 0, 0, 1, 1, 1]).n_points() == 3
-
-
-        def test_cubic():
-            assert Spline(3, [0, 0, 0, 1, 1, 1]).n_points() == 4
-        """,
-}
-
-
-def test_test_that_owns_refused_data_is_first_and_the_data_are_said_to_be_wrong(
-    projects: Projects,
-) -> None:
-    run = projects.make(SPLINE).localize("--bayesloc")
-
-    assert run.names()[0] == "test_spline.py test_cubic"
-    assert run.document["ranking"][0]["is_test"]
-    error = run.faults[0]["error"]
-    assert (error["origin"], error["kind"]) == ("data", "validation")
-    assert (error["file"], error["line"]) == ("spline.py", 4)
-    section = "\n".join(run.section)
-    assert "Most likely: test_cubic (test_spline.py:12)" in section
-    assert "likely cause: the test's data" in section
-
-
-def test_fixture_that_owns_refused_data_is_first(projects: Projects) -> None:
-    tests = """
-        import pytest
-
-        from spline import Spline
-
-
-        @pytest.fixture
-        def knots():
-            return [0, 0, 0, 1, 1, 1]
-
-
-        def test_quadratic():
-            assert Spline(2, [0, 0, 0, 1, 1, 1]).n_points() == 3
-
-
-        def test_cubic(knots):
-            assert Spline(3, knots).n_points() == 4
-        """
-    run = projects.make({**SPLINE, "test_spline.py": tests}).localize()
-
-    assert run.names()[0] == "test_spline.py knots"
-    assert run.faults[0]["error"]["origin"] == "fixture"
-
-
-def test_guard_is_first_when_it_refuses_good_data(projects: Projects) -> None:
-    project = projects.make(SPLINE)
-    project.write(
-        {
-            "spline.py": SPLINE["spline.py"].replace("2 * degree + 2", "3 * degree + 2"),
-            "test_spline.py": SPLINE["test_spline.py"].replace(
-                "Spline(3, [0, 0, 0, 1, 1, 1])", "Spline(3, [0, 0, 0, 0, 1, 1, 1, 1])"
-            ),
-        }
-    )
-
-    run = project.localize("--bayesloc")
-
-    assert run.names()[0] == "spline.py check"
-    assert run.faults[0]["error"]["origin"] == "code"
 
 
 # -- the reference model, by hand

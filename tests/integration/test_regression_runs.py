@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -32,22 +34,12 @@ FILES = {
         def line(name, price):
             return f"{name}: {price:g}"
         """,
-    "test_shop.py": """
-        import prices
-        from texts import line
-
-
-        def test_net():
-            assert line("net", prices.net(4)) == "net: 2"
-
-
-        def test_gross():
-            assert line("gross", prices.gross(3)) == "gross: 6"
-
-
-        def test_text():
-            assert line("a", 1).startswith("a")
-        """,
+    "test_shop.py": asserting(
+        "import prices\nfrom texts import line",
+        net='line("net", prices.net(4)) == "net: 2"',
+        gross='line("gross", prices.gross(3)) == "gross: 6"',
+        text='line("a", 1).startswith("a")',
+    ),
 }
 INSPECT = ("--bayesloc", "--bayesloc-budget=20")
 
@@ -118,26 +110,6 @@ def test_changes_that_only_break_together_are_both_named(shop: Project) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("old", "new", "where"),
-    [
-        ("rate=RATE", "rate=3", "net"),
-        ("RATE = 2", "RATE = 3", "<module>"),
-    ],
-    ids=["default", "constant"],
-)
-def test_change_of_what_an_import_executes_is_taken_back(
-    shop: Project, old: str, new: str, where: str
-) -> None:
-    edit(shop, "prices.py", old, new)
-
-    run = shop.localize(*INSPECT)
-
-    assert run.names()[0] == f"prices.py {where}"
-    assert "REVERT_REPAIRS" in outcomes(run, where)
-
-
-@pytest.mark.thorough
 def test_test_that_changed_while_the_code_did_not_is_the_suspect(shop: Project) -> None:
     edit(shop, "test_shop.py", '"gross: 6"', '"gross: 7"')
 
@@ -148,96 +120,87 @@ def test_test_that_changed_while_the_code_did_not_is_the_suspect(shop: Project) 
     assert "  likely cause: the test itself" in "\n".join(run.section)
 
 
-@pytest.mark.thorough
-def test_file_that_no_longer_parses_is_taken_back(shop: Project) -> None:
-    edit(shop, "prices.py", "def gross(price):", "def gross(price:")
-
-    run = shop.localize(*INSPECT)
-
-    assert run.names()[0] == "prices.py <module>"
-    assert "REVERT_REPAIRS" in outcomes(run, "<module>")
-
-
-def test_module_that_tests_import_themselves_is_taken_back(projects: Projects) -> None:
-    """By the time that they do, what was loaded has been counted."""
-    files = {
-        "lazy.py": "STEP = 1\n",
-        "test_lazy.py": "def test_lazy():\n    from lazy import STEP\n    assert STEP == 1\n",
-    }
-    project = passed(projects, files)
-    edit(project, "lazy.py", "STEP = 1", "STEP = 2")
-
-    run = project.localize(*INSPECT)
-
-    assert "REVERT_REPAIRS" in outcomes(run, "<module>")
-
-
-def test_function_that_an_import_runs_is_taken_back(projects: Projects) -> None:
-    """A swap comes too late for what is made while its module is loaded."""
-    files = {
-        "table.py": """
-            class Table:
-                def __init__(self):
-                    self.step = 1
+#: What a swap in a running process can't take back: more files, an edit, and its place.
+IN_A_NEW_PROCESS = {
+    "a default": ({}, "prices.py", "rate=RATE", "rate=3", "net"),
+    "a constant": ({}, "prices.py", "RATE = 2", "RATE = 3", "<module>"),
+    "a file that no longer parses": (
+        *({}, "prices.py"),
+        *("def gross(price):", "def gross(price:", "<module>"),
+    ),
+    # By the time that they do, what was loaded has been counted.
+    "a module that tests import themselves": (
+        {
+            "lazy.py": "STEP = 1\n",
+            "test_lazy.py": "def test_lazy():\n    from lazy import STEP\n    assert STEP == 1\n",
+        },
+        *("lazy.py", "STEP = 1", "STEP = 2", "<module>"),
+    ),
+    "a function that an import runs": (
+        {
+            "table.py": """
+                class Table:
+                    def __init__(self):
+                        self.step = 1
 
 
-            TABLE = Table()
+                TABLE = Table()
 
 
-            def step():
-                return TABLE.step
-            """,
-        "test_table.py": """
-            from table import step
-
-
-            def test_step():
-                assert step() == 1
-            """,
-    }
-    project = passed(projects, files)
-    edit(project, "table.py", "self.step = 1", "self.step = 2")
-
-    run = project.localize(*INSPECT)
-
-    assert "REVERT_REPAIRS" in outcomes(run, "Table.__init__")
+                def step():
+                    return TABLE.step
+                """,
+            "test_table.py": asserting("from table import step", step="step() == 1"),
+        },
+        *("table.py", "self.step = 1", "self.step = 2", "Table.__init__"),
+    ),
+    # A swap can't change what a function closes over.
+    "a method that has gained a call of super": (
+        {
+            "cart.py": "class Cart(dict):\n    def size(self):\n        return 1\n",
+            "test_cart.py": asserting("from cart import Cart", size="Cart().size() == 1"),
+        },
+        *("cart.py", "return 1", "return super().__len__()", "Cart.size"),
+    ),
+    "what a conftest imported before any test": (
+        {"conftest.py": "import prices\n\nassert prices.RATE\n"},
+        *("prices.py", "RATE = 2", "RATE = 3", "<module>"),
+    ),
+    "what a filter of warnings imported": (
+        {
+            "prices.py": f"{dedent(FILES['prices.py'])}\n\nclass Odd(UserWarning):\n    pass\n",
+            "pytest.ini": "[pytest]\nfilterwarnings = ignore::prices.Odd\n",
+        },
+        *("prices.py", "RATE = 2", "RATE = 3", "<module>"),
+    ),
+    # The tests as they are did that before anybody looked: it is learned in such a process.
+    "where a plugin runs a command while it is imported": (
+        {
+            "early.py": "import subprocess\n\nsubprocess.run(['true'], check=True)\n",
+            "pytest.ini": "[pytest]\naddopts = -p early\n",
+        },
+        *("prices.py", "RATE = 2", "RATE = 3", "<module>"),
+    ),
+}
+THOROUGH = list(IN_A_NEW_PROCESS)[:3]
 
 
 @pytest.mark.parametrize(
-    "early",
+    "name",
     [
-        {"conftest.py": "import prices\n\nassert prices.RATE\n"},
-        {"pytest.ini": "[pytest]\nfilterwarnings = ignore::prices.Odd\n"},
+        pytest.param(name, marks=pytest.mark.thorough if name in THOROUGH else ())
+        for name in IN_A_NEW_PROCESS
     ],
-    ids=["by a conftest", "for a filter of warnings"],
 )
-def test_code_that_is_imported_before_any_test_is_taken_back(
-    projects: Projects, early: dict[str, str]
-) -> None:
-    prices = dedent(FILES["prices.py"]) + "\n\nclass Odd(UserWarning):\n    pass\n"
-    project = passed(projects, {**FILES, "prices.py": prices, **early})
-    edit(project, "prices.py", "RATE = 2", "RATE = 3")
+def test_change_of_what_an_import_executes_is_taken_back(projects: Projects, name: str) -> None:
+    more, file, old, new, where = IN_A_NEW_PROCESS[name]
+    project = passed(projects, {**FILES, **more})
+    edit(project, file, old, new)
 
     run = project.localize(*INSPECT)
 
-    assert run.names()[0] == "prices.py <module>"
-    assert "REVERT_REPAIRS" in outcomes(run, "<module>")
-
-
-def test_plugin_that_runs_a_command_while_it_is_imported_hinders_no_new_process(
-    projects: Projects,
-) -> None:
-    """The tests as they are did that before anybody looked: it is learned in such a process."""
-    early = {
-        "early.py": "import subprocess\n\nsubprocess.run(['true'], check=True)\n",
-        "pytest.ini": "[pytest]\naddopts = -p early\n",
-    }
-    project = passed(projects, {**FILES, **early})
-    edit(project, "prices.py", "RATE = 2", "RATE = 3")
-
-    run = project.localize(*INSPECT)
-
-    assert "REVERT_REPAIRS" in outcomes(run, "<module>")
+    assert run.names()[0] == f"{file} {where}"
+    assert "REVERT_REPAIRS" in outcomes(run, where)
 
 
 def test_helper_of_tests_that_nobody_saw_run_is_named_if_its_change_is_the_cause(
@@ -246,14 +209,10 @@ def test_helper_of_tests_that_nobody_saw_run_is_named_if_its_change_is_the_cause
     files = {
         "totals.py": "def total(prices):\n    return sum(prices)\n",
         "tests/helpers.py": "class Basket:\n    def prices(self):\n        return [1, 2]\n",
-        "tests/test_totals.py": """
-            from helpers import Basket
-            from totals import total
-
-
-            def test_total():
-                assert total(Basket().prices()) == 3
-            """,
+        "tests/test_totals.py": asserting(
+            "from helpers import Basket\nfrom totals import total",
+            total="total(Basket().prices()) == 3",
+        ),
     }
     project = passed(projects, files)
     edit(project, "tests/helpers.py", "[1, 2]", "[1, 3]")
@@ -262,27 +221,6 @@ def test_helper_of_tests_that_nobody_saw_run_is_named_if_its_change_is_the_cause
 
     assert run.names()[0] == "tests/helpers.py Basket.prices"
     assert run.faults[0]["error"]["origin"] == "test"
-
-
-def test_method_that_has_gained_a_call_of_super_is_taken_back(projects: Projects) -> None:
-    """A swap can't change what a function closes over."""
-    files = {
-        "cart.py": "class Cart(dict):\n    def size(self):\n        return 1\n",
-        "test_cart.py": """
-            from cart import Cart
-
-
-            def test_size():
-                assert Cart().size() == 1
-            """,
-    }
-    project = passed(projects, files)
-    edit(project, "cart.py", "return 1", "return super().__len__()")
-
-    run = project.localize(*INSPECT)
-
-    assert run.names()[0] == "cart.py Cart.size"
-    assert "REVERT_REPAIRS" in outcomes(run, "Cart.size")
 
 
 @pytest.mark.thorough
@@ -314,17 +252,6 @@ def test_green_run_says_nothing_and_leaves_no_trace_in_git(projects: Projects) -
     assert "bayesloc" not in run.output
     assert (project.root / ".bayesloc" / "green.sqlite").is_file()
     assert ".bayesloc" not in git(project.root, "status", "--porcelain", "-uall")
-
-
-@pytest.mark.parametrize("args", [("--collect-only",), ("-k", "nothing"), ("--no-bayesloc",)])
-def test_run_without_passing_tests_makes_no_folder(
-    projects: Projects, args: tuple[str, ...]
-) -> None:
-    project = projects.make(FILES)
-
-    project.run("-q", *args)
-
-    assert not (project.root / ".bayesloc").exists()
 
 
 @pytest.fixture
@@ -393,13 +320,6 @@ def test_tests_that_pass_beside_failing_ones_are_remembered(shop: Project) -> No
     assert run.names()[0] == "prices.py net"
     assert outcomes(run, "net") >= {"CHANGED_SINCE_GREEN"}
     assert "prices.py gross" not in run.names()
-
-
-def test_nothing_is_kept_with_the_memory_off(projects: Projects) -> None:
-    project = projects.make({"test_a.py": "def test_a():\n    assert True\n"})
-
-    assert project.run("-q", "--bayesloc-memory=off").ret == 0
-    assert not (project.root / ".bayesloc").exists()
 
 
 @pytest.fixture

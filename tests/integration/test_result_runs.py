@@ -1,14 +1,14 @@
-"""What is written: JSON that conforms, lines that are true, places that git does not see."""
+"""What is written: JSON that conforms, lines that are true, places that were asked for."""
 
 from __future__ import annotations
 
 import ast
-import shutil
-import subprocess
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.integration.conftest import asserting
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
@@ -67,17 +67,11 @@ LINES = {
 
             return (lambda: inner())()
         ''',
-    "test_lines.py": """
-        from lines import Box, outer
-
-
-        def test_wrong():
-            assert Box.wrong(1, 2) == 6
-
-
-        def test_all():
-            assert Box().area + len(outer()) == 7
-        """,
+    "test_lines.py": asserting(
+        "from lines import Box, outer",
+        wrong="Box.wrong(1, 2) == 6",
+        all="Box().area + len(outer()) == 7",
+    ),
 }
 
 
@@ -133,30 +127,6 @@ def test_result_holds_probabilities_in_order_and_of_which_session_they_are(lines
 
 
 # -- places
-
-
-def _git(project: Project, *args: str) -> str:
-    done = subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *args],
-        cwd=project.root,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
-
-
-@pytest.mark.skipif(shutil.which("git") is None, reason="needs git: apt-get install git")
-def test_git_sees_nothing_of_a_run(buggy_project: Project) -> None:
-    buggy_project.write({".gitignore": "__pycache__/\n.pytest_cache/\n"})
-    _git(buggy_project, "init", "-q")
-    _git(buggy_project, "add", "-A")
-    _git(buggy_project, "commit", "-q", "-m", "all")
-
-    buggy_project.run("-q", "--bayesloc", "--bayesloc-report=json", "--bayesloc-report=html")
-
-    assert (buggy_project.root / ".bayesloc" / "bayesloc-report.json").exists()
-    assert _git(buggy_project, "status", "--porcelain") == ""
 
 
 def test_report_goes_to_the_path_that_was_asked_for(buggy_project: Project) -> None:

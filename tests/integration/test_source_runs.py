@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects, Run
 
@@ -22,15 +24,10 @@ FILES = {
     "pkg/generated.py": FUNCTION.format("generated"),
     "other/__init__.py": "",
     "other/side.py": FUNCTION.format("side"),
-    "tests/test_all.py": """
-        from other.side import side
-        from pkg.core import core
-        from pkg.generated import generated
-
-
-        def test_all():
-            assert core(side(generated(1))) == 1
-        """,
+    "tests/test_all.py": asserting(
+        "from other.side import side\nfrom pkg import core, generated",
+        all="core.core(side(generated.generated(1))) == 1",
+    ),
     "pytest.ini": "[pytest]\npythonpath = .\n",
 }
 
@@ -39,24 +36,44 @@ def _code(run: Run) -> set[str]:
     return {row["file"] for row in run.document["ranking"] if not row["is_test"]}
 
 
-def test_everything_below_rootdir_is_under_test(projects: Projects) -> None:
-    run = projects.make(FILES).localize()
+PKG, OTHER = {"pkg/core.py", "pkg/generated.py"}, {"other/side.py"}
+DEEP = asserting(
+    "from pkg.core import core\nfrom pkg.sub.deep import deep", all="core(deep(1)) == 1"
+)
+#: More files, options, and the code that is under test.
+SOURCES = {
+    "everything below rootdir": ({}, (), PKG | OTHER),
+    "a folder": ({}, ("pkg",), PKG),
+    "a folder with a dot": ({}, ("./pkg",), PKG),
+    "a folder with a slash": ({}, ("pkg/",), PKG),
+    "two folders": ({}, ("pkg", "other"), PKG | OTHER),
+    "a package in a package": (
+        *(
+            {
+                "pkg/sub/__init__.py": "",
+                "pkg/sub/deep.py": FUNCTION.format("deep"),
+                "tests/test_all.py": DEEP,
+            },
+            ("pkg.sub",),
+        ),
+        {"pkg/sub/deep.py"},
+    ),
+    # What it omits can be at fault.
+    "that of coverage": ({".coveragerc": "[run]\nsource = pkg\nomit = */generated.py\n"}, (), PKG),
+    "an option before that of coverage": (
+        *({".coveragerc": "[run]\nsource = pkg\n"}, ("other",)),
+        OTHER,
+    ),
+}
 
-    assert {"pkg/core.py", "pkg/generated.py", "other/side.py"} <= _code(run)
-    assert not any(file.startswith("tests/") for file in _code(run))
 
+@pytest.mark.parametrize(("more", "named", "expected"), SOURCES.values(), ids=SOURCES)
+def test_code_under_test_is_what_was_named(
+    projects: Projects, more: dict[str, str], named: tuple[str, ...], expected: set[str]
+) -> None:
+    run = projects.make({**FILES, **more}).localize(*(f"--bayesloc-source={x}" for x in named))
 
-@pytest.mark.parametrize("name", ["pkg", "./pkg", "pkg/"])
-def test_source_may_be_a_folder(projects: Projects, name: str) -> None:
-    run = projects.make(FILES).localize(f"--bayesloc-source={name}")
-
-    assert _code(run) == {"pkg/core.py", "pkg/generated.py"}
-
-
-def test_source_may_be_given_twice(projects: Projects) -> None:
-    run = projects.make(FILES).localize("--bayesloc-source=pkg", "--bayesloc-source=other")
-
-    assert {"pkg/core.py", "other/side.py"} <= _code(run)
+    assert _code(run) == expected
 
 
 def test_source_may_be_the_name_of_a_package(projects: Projects) -> None:
@@ -82,22 +99,6 @@ def test_source_may_be_the_name_of_an_installed_package(
     assert {file.rpartition("/")[2] for file in _code(run)} == {"core.py", "generated.py"}
 
 
-def test_source_may_be_the_name_of_a_package_in_a_package(projects: Projects) -> None:
-    files = {**FILES, "pkg/sub/__init__.py": "", "pkg/sub/deep.py": FUNCTION.format("deep")}
-    files["tests/test_all.py"] = """
-        from pkg.core import core
-        from pkg.sub.deep import deep
-
-
-        def test_all():
-            assert core(deep(1)) == 1
-        """
-
-    run = projects.make(files).localize("--bayesloc-source=pkg.sub")
-
-    assert _code(run) == {"pkg/sub/deep.py"}
-
-
 @pytest.mark.thorough
 def test_src_layout_needs_no_option(projects: Projects) -> None:
     files = {f"src/{name}": text for name, text in FILES.items() if name.startswith(("pkg", "oth"))}
@@ -107,23 +108,6 @@ def test_src_layout_needs_no_option(projects: Projects) -> None:
     run = projects.make(files).localize("--bayesloc")
 
     assert {"src/pkg/core.py", "src/other/side.py"} <= _code(run)
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        (".coveragerc", "[run]\nsource = pkg\nomit = */generated.py\n"),
-        ("setup.cfg", "[coverage:run]\nsource = pkg\nomit = */generated.py\n"),
-        ("tox.ini", "[coverage:run]\nsource =\n    pkg\nomit =\n    pkg/generated.py\n"),
-        ("pyproject.toml", '[tool.coverage.run]\nsource = ["pkg"]\nomit = ["*/generated.py"]\n'),
-    ],
-)
-def test_source_of_coverage_is_respected_and_what_it_omits_can_be_at_fault(
-    projects: Projects, name: str, text: str
-) -> None:
-    run = projects.make({**FILES, name: text}).localize()
-
-    assert _code(run) == {"pkg/core.py", "pkg/generated.py"}
 
 
 def test_copy_of_foreign_code_that_coverage_omits_is_not_under_test(projects: Projects) -> None:
@@ -144,17 +128,9 @@ def test_pattern_of_test_files_that_matches_code_makes_no_test_of_it(
     files = {
         "pytest.ini": f"[pytest]\npythonpath = .\npython_files = {patterns}\n",
         "pkg/__init__.py": "def double(x):\n    return x + 1\n",
-        "check/test_all.py": """
-            from pkg import double
-
-
-            def test_double():
-                assert double(3) == 6
-
-
-            def test_double_of_one():
-                assert double(1) == 2
-            """,
+        "check/test_all.py": asserting(
+            "from pkg import double", double="double(3) == 6", double_of_one="double(1) == 2"
+        ),
         "check/more.py": """
             import pkg
 
@@ -171,14 +147,6 @@ def test_pattern_of_test_files_that_matches_code_makes_no_test_of_it(
     (fault,) = run.faults
     assert not {row["file"] for row in fault["ranking"]} - {"pkg/__init__.py"}
     assert fault["test_share"] > 0
-
-
-def test_source_option_beats_the_configuration_of_coverage(projects: Projects) -> None:
-    files = {**FILES, ".coveragerc": "[run]\nsource = pkg\n"}
-
-    run = projects.make(files).localize("--bayesloc-source=other")
-
-    assert _code(run) == {"other/side.py"}
 
 
 def test_environments_and_hidden_folders_are_not_under_test(projects: Projects) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
 
@@ -78,26 +80,14 @@ FILES = {
             cart.add(2)
             assert cart.total() == 3
         """,
-    "tests/test_texts.py": """
-        from shop import texts
-
-
-        def test_line():
-            assert texts.line("net", 2) == "net: 2"
-
-
-        def test_shout():
-            assert texts.shout("a") == "A"
-        """,
+    "tests/test_texts.py": asserting(
+        "from shop import texts",
+        line='texts.line("net", 2) == "net: 2"',
+        shout='texts.shout("a") == "A"',
+    ),
 }
 FAILING = {
-    "tests/test_more.py": """
-        from shop.texts import line
-
-
-        def test_more():
-            assert line("a", 1) == ""
-        """
+    "tests/test_more.py": asserting("from shop.texts import line", more='line("a", 1) == ""')
 }
 N_TESTS = 7
 # What is edited, and how many tests that may concern.
@@ -211,13 +201,7 @@ def test_run_that_watches_no_import_leaves_what_is_known_of_them(known: Project,
         {
             "shop/words.py": "def word():\n    return 'a'\n",
             "tests/test_one.py": "import shop.words\n\n\ndef test_one():\n    assert shop\n",
-            "tests/test_two.py": """
-                from shop.words import word
-
-
-                def test_two():
-                    assert word() == "a"
-                """,
+            "tests/test_two.py": asserting("from shop.words import word", two='word() == "a"'),
         }
     )
     known.run("-q")
@@ -254,13 +238,7 @@ def test_helper_of_one_test_file_is_a_helper_of_those_that_name_it(projects: Pro
             **FAILING,
             "tests/__init__.py": "",
             "tests/test_base.py": "def check(text):\n    return text\n",
-            "tests/test_user.py": """
-                from tests.test_base import check
-
-
-                def test_user():
-                    assert check("a")
-                """,
+            "tests/test_user.py": asserting("from tests.test_base import check", user='check("a")'),
         }
     )
     project.run("-q")
@@ -365,17 +343,9 @@ def test_test_that_fails_though_its_code_is_the_same_is_traced_after_the_run(
                     return first() if word == "good" else second()
                 """,
             "data.txt": "good",
-            "test_reader.py": """
-                import reader
-
-
-                def test_read():
-                    assert reader.read() == 1
-
-
-                def test_first():
-                    assert reader.first() == 1
-                """,
+            "test_reader.py": asserting(
+                "import reader", read="reader.read() == 1", first="reader.first() == 1"
+            ),
         }
     )
     assert project.run("-q", f"--bayesloc-collect={mode}").ret == 0
@@ -505,16 +475,10 @@ def test_test_that_is_gone_or_would_not_pass_for_sure_does_not_stand_there(known
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="lines are seen without a trace function")
 def test_test_that_takes_the_trace_function_is_named_and_traced_again(projects: Projects) -> None:
-    taker = """
-        import sys
-
-        from shop.texts import shout
-
-
-        def test_taker():
-            sys.settrace(None)
-            assert shout("a") == "A"
-        """
+    taker = asserting(
+        "import sys\n\nfrom shop.texts import shout",
+        taker='sys.settrace(None); assert shout("a") == "A"',
+    )
     project = projects.make({**FILES, **FAILING, "tests/test_a_taker.py": taker})
 
     run = project.localize()
@@ -554,13 +518,6 @@ def test_test_with_another_id_in_each_run_is_known_until_it_fails(projects: Proj
     # In the process that was to trace them they had yet other ids.
     assert n_traced(red) == 0
     assert ["test_now" in text for text in red.document["partial"]] == [True]
-
-
-def test_memory_that_is_off_keeps_nothing(projects: Projects) -> None:
-    project = projects.make({**FILES, **FAILING})
-    project.run("-q", "--bayesloc-memory=off")
-
-    assert not (project.root / ".bayesloc").exists()
 
 
 @pytest.mark.thorough

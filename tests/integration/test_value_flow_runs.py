@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects, Run
 
@@ -32,56 +34,8 @@ CURVE = """
     """
 
 
-def localized(projects: Projects, code: str, tests: str, **more: str) -> Run:
-    files = {"curve.py": code, "test_curve.py": tests}
-    return projects.make({**files, **more}).localize("--bayesloc")
-
-
-def blames_the_data_of(run: Run, test: str) -> bool:
-    error = run.faults[0]["error"]
-    is_data = (error["origin"], error["kind"]) == ("data", "validation")
-    return run.names()[0] == f"test_curve.py {test}" and is_data
-
-
-@pytest.fixture(scope="module")
-def knots_in_an_attribute(projects: Projects) -> Run:
-    tests = """
-        from curve import Curve
-
-
-        def test_line():
-            curve = Curve(1, [0, 0, 1, 1])
-            assert curve.evaluate(0.5) == 0.5
-
-
-        def test_parabola():
-            curve = Curve(2)
-            curve.knots = [0, 0, 0, 1, 1, 1]
-            assert curve.evaluate(0.5) == 0.5
-
-
-        def test_cubic():
-            curve = Curve(3)
-            curve.knots = [0, 0, 0, 1, 1, 1]
-            assert curve.evaluate(0.5) == 0.5
-        """
-    return localized(projects, CURVE, tests)
-
-
-@pytest.mark.thorough
-def test_test_that_put_refused_knots_into_an_attribute_is_first(
-    knots_in_an_attribute: Run,
-) -> None:
-    assert blames_the_data_of(knots_in_an_attribute, "test_cubic")
-
-
-def test_check_that_refused_an_attribute_is_said_to_be_a_guard(knots_in_an_attribute: Run) -> None:
-    evidence = knots_in_an_attribute.document["ranking"][0]["evidence"]
-    refused = "passed `self.knots`, which the check `len(self.knots) < 2 * self.degree + 2`"
-
-    assert [item["outcome"] for item in evidence if item["why"].startswith(refused)] == [
-        "GUARD_NAMES_OWNER"
-    ]
+def localized(projects: Projects, code: str, tests: str) -> Run:
+    return projects.make({"curve.py": code, "test_curve.py": tests}).localize("--bayesloc")
 
 
 @pytest.mark.parametrize("options", [(), ("--bayesloc-fix=suggest",)])
@@ -120,80 +74,11 @@ def test_check_that_is_too_strict_is_first_although_a_test_made_the_value(
             with pytest.raises(ValueError):
                 Account(10).withdraw(11)
         """
-
     project = projects.make({"bank.py": code, "test_bank.py": tests})
 
     run = project.localize("--bayesloc", *options)
 
     assert run.names()[0] == "bank.py Account.withdraw"
-
-
-@pytest.mark.thorough
-def test_test_that_put_refused_objects_into_a_list_is_first(projects: Projects) -> None:
-    code = (
-        CURVE
-        + """
-    class Point:
-        def __init__(self, x, weight=1.0):
-            self.x = x
-            self.weight = weight
-
-
-    def middle(curve):
-        total = sum(weight_of(point) for point in curve.points)
-        return sum(point.x * point.weight for point in curve.points) / total
-
-
-    def weight_of(point):
-        if point.weight <= 0:
-            raise ValueError("weights are positive")
-        return point.weight
-    """
-    )
-    tests = """
-        from curve import Curve, Point, middle
-
-
-        def test_middle():
-            curve = Curve(1)
-            for x in (0.0, 1.0):
-                curve.add(Point(x))
-            assert middle(curve) == 0.5
-
-
-        def test_weighted_middle():
-            curve = Curve(1)
-            for x, weight in [(0.0, 3.0), (1.0, -1.0)]:
-                curve.add(Point(x, weight))
-            assert middle(curve) == 0.25
-        """
-
-    assert blames_the_data_of(localized(projects, code, tests), "test_weighted_middle")
-
-
-@pytest.mark.thorough
-def test_test_that_handed_refused_knots_to_a_factory_is_first(projects: Projects) -> None:
-    code = (
-        CURVE
-        + """
-    def make_curve(degree, spans, *, end=1.0):
-        knots = [end * span for span in spans]
-        return Curve(degree, knots)
-    """
-    )
-    tests = """
-        from curve import make_curve
-
-
-        def test_line():
-            assert make_curve(1, [0, 0, 1, 1]).evaluate(0.5) == 0.5
-
-
-        def test_cubic():
-            assert make_curve(3, [0, 0, 0, 1, 1, 1]).evaluate(0.5) == 0.5
-        """
-
-    assert blames_the_data_of(localized(projects, code, tests), "test_cubic")
 
 
 VALIDATOR = """
@@ -238,55 +123,102 @@ VALIDATOR = """
             start, end = self.knots[self.degree], self.knots[-self.degree - 1]
             return start + t * (end - start)
     """
-VALIDATED = """
-    from curve import Curve
-
-
-    def test_line():
-        assert Curve(1, [0, 0, 1, 1]).evaluate(0.5) == 0.5
-
-
-    def test_parabola():
-        assert Curve(2, [0, 0, 0, 1, 1, 1]).evaluate(0.5) == 0.5
-
-
-    def test_long_line():
-        assert Curve(1, [0, 0, 1, 2, 2]).evaluate(0.5) == 1
-
-
-    def test_cubic():
-        assert Curve(3, [0, 0, 0, 0, 1, 1, 1]).evaluate(0.5) == 0.5
+HIDDEN = VALIDATOR.replace(
     """
-
-
-@pytest.mark.thorough
-def test_test_whose_data_a_validator_with_rules_of_its_own_refused_is_first(
-    projects: Projects,
-) -> None:
-    assert blames_the_data_of(localized(projects, VALIDATOR, VALIDATED), "test_cubic")
-
-
-@pytest.mark.thorough
-def test_test_whose_data_was_refused_by_a_check_that_another_error_hides_is_first(
-    projects: Projects,
-) -> None:
-    hidden = VALIDATOR.replace(
-        """
             validate(self)
 """,
-        """
+    """
             try:
                 validate(self)
             except ValidationError as error:
                 raise EvaluationError("the curve can't be evaluated") from error
 """,
-    )
+)
+VALIDATED = asserting(
+    "from curve import Curve",
+    line="Curve(1, [0, 0, 1, 1]).evaluate(0.5) == 0.5",
+    parabola="Curve(2, [0, 0, 0, 1, 1, 1]).evaluate(0.5) == 0.5",
+    long_line="Curve(1, [0, 0, 1, 2, 2]).evaluate(0.5) == 1",
+    cubic="Curve(3, [0, 0, 0, 0, 1, 1, 1]).evaluate(0.5) == 0.5",
+)
+IN_AN_ATTRIBUTE = asserting(
+    "from curve import Curve",
+    line="Curve(1, [0, 0, 1, 1]).evaluate(0.5) == 0.5",
+    parabola="c = Curve(2); c.knots = [0, 0, 0, 1, 1, 1]; assert c.evaluate(0.5) == 0.5",
+    cubic="c = Curve(3); c.knots = [0, 0, 0, 1, 1, 1]; assert c.evaluate(0.5) == 0.5",
+)
+#: Code, tests, and the one whose data the code refuses.
+REFUSED = {
+    "put into an attribute": (CURVE, IN_AN_ATTRIBUTE, "cubic"),
+    "objects put into a list": (
+        CURVE
+        + """
+    class Point:
+        def __init__(self, x, weight=1.0):
+            self.x = x
+            self.weight = weight
 
-    assert blames_the_data_of(localized(projects, hidden, VALIDATED), "test_cubic")
+
+    def middle(curve):
+        total = sum(weight_of(point) for point in curve.points)
+        return sum(point.x * point.weight for point in curve.points) / total
 
 
-def test_test_whose_data_a_library_refused_is_first(projects: Projects) -> None:
-    code = """
+    def weight_of(point):
+        if point.weight <= 0:
+            raise ValueError("weights are positive")
+        return point.weight
+    """,
+        """
+        from curve import Curve, Point, middle
+
+
+        def test_middle():
+            curve = Curve(1)
+            for x in (0.0, 1.0):
+                curve.add(Point(x))
+            assert middle(curve) == 0.5
+
+
+        def test_weighted_middle():
+            curve = Curve(1)
+            for x, weight in [(0.0, 3.0), (1.0, -1.0)]:
+                curve.add(Point(x, weight))
+            assert middle(curve) == 0.25
+        """,
+        "weighted_middle",
+    ),
+    "handed to a factory": (
+        CURVE
+        + """
+    def make_curve(degree, spans, *, end=1.0):
+        knots = [end * span for span in spans]
+        return Curve(degree, knots)
+    """,
+        asserting(
+            "from curve import make_curve",
+            line="make_curve(1, [0, 0, 1, 1]).evaluate(0.5) == 0.5",
+            cubic="make_curve(3, [0, 0, 0, 1, 1, 1]).evaluate(0.5) == 0.5",
+        ),
+        "cubic",
+    ),
+    "put into a dict": (
+        CURVE
+        + """
+    def drawn(shapes, name):
+        return [Curve(shape["degree"], shape["knots"]).evaluate(0.5) for shape in shapes[name]]
+    """,
+        asserting(
+            "from curve import drawn",
+            line='drawn({"line": [{"degree": 1, "knots": [0, 0, 1, 1]}]}, "line") == [0.5]',
+            cubic='d = {}; d["c"] = [{"degree": 3, "knots": [0] * 6}]; assert drawn(d, "c")',
+        ),
+        "cubic",
+    ),
+    "by a validator with rules of its own": (VALIDATOR, VALIDATED, "cubic"),
+    "by a check that another error hides": (HIDDEN, VALIDATED, "cubic"),
+    "by a library": (
+        """
         import ipaddress
 
 
@@ -297,21 +229,34 @@ def test_test_whose_data_a_library_refused_is_first(projects: Projects) -> None:
 
             def network(self):
                 return ipaddress.ip_network(self.address)
-        """
-    tests = """
-        from curve import Host
+        """,
+        asserting(
+            "from curve import Host",
+            network='str(Host("a", "10.0.0.0/8").network()) == "10.0.0.0/8"',
+            small_network='str(Host("b", "10.0.0.300/32").network()) == "10.0.0.30/32"',
+        ),
+        "small_network",
+    ),
+}
+QUICK = {"put into an attribute", "by a library"}
 
 
-        def test_network():
-            assert str(Host("a", "10.0.0.0/8").network()) == "10.0.0.0/8"
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough) for name in REFUSED],
+)
+def test_test_whose_data_the_code_refused_is_first(projects: Projects, name: str) -> None:
+    code, tests, victim = REFUSED[name]
 
-
-        def test_small_network():
-            assert str(Host("b", "10.0.0.300/32").network()) == "10.0.0.30/32"
-        """
     run = localized(projects, code, tests)
 
-    assert blames_the_data_of(run, "test_small_network")
+    error, suspect = run.faults[0]["error"], run.document["ranking"][0]
+    assert (error["origin"], error["kind"]) == ("data", "validation")
+    assert run.names()[0] == f"test_curve.py test_{victim}"
+    if name == "put into an attribute":
+        refused = "passed `self.knots`, which the check `len(self.knots) < 2 * self.degree + 2`"
+        said = [seen["outcome"] for seen in suspect["evidence"] if seen["why"].startswith(refused)]
+        assert said == ["GUARD_NAMES_OWNER"]
 
 
 # -- the value is the code's own
@@ -345,25 +290,13 @@ CONVERSION = """
     def gross(row):
         return as_cents(price_in(row))
     """
-CONVERTED = """
-    from curve import as_cents, gross, label, total
-
-
-    def test_as_cents():
-        assert as_cents(1.5) == 150
-
-
-    def test_label():
-        assert label("tea;1;0") == "Tea"
-
-
-    def test_gross():
-        assert gross("tea;1.5;0.5") == 150
-
-
-    def test_total():
-        assert total("tea;1.5;0.5") == 100
-    """
+CONVERTED = asserting(
+    "from curve import as_cents, gross, label, total",
+    as_cents="as_cents(1.5) == 150",
+    label='label("tea;1;0") == "Tea"',
+    gross='gross("tea;1.5;0.5") == 150',
+    total='total("tea;1.5;0.5") == 100',
+)
 
 
 @pytest.mark.thorough
@@ -414,52 +347,16 @@ def test_code_that_handed_a_refused_value_over_is_first_where_no_name_speaks_for
     assert "GUARD_NAMES_CALLER" in {item["outcome"] for item in evidence}
 
 
-@pytest.mark.thorough
-def test_test_that_put_refused_knots_into_a_dict_is_first(projects: Projects) -> None:
-    code = (
-        CURVE
-        + """
-    def drawn(shapes, name):
-        return [Curve(shape["degree"], shape["knots"]).evaluate(0.5) for shape in shapes[name]]
-    """
-    )
-    tests = """
-        from curve import drawn
-
-
-        def test_line():
-            assert drawn({"line": [{"degree": 1, "knots": [0, 0, 1, 1]}]}, "line") == [0.5]
-
-
-        def test_cubic():
-            shapes = {}
-            shapes["cubic"] = [{"degree": 3, "knots": [0, 0, 0, 1, 1, 1]}]
-            assert drawn(shapes, "cubic") == [0.5]
-        """
-
-    assert blames_the_data_of(localized(projects, code, tests), "test_cubic")
-
-
 def test_check_that_is_wrong_itself_stays_first(projects: Projects) -> None:
     wrong = CURVE.replace("2 * self.degree + 2", "3 * self.degree + 2")
-    tests = """
-        from curve import Curve
+    tests = asserting(
+        "from curve import Curve",
+        points="curve = Curve(1); curve.add(1); assert curve.points == [1]",
+        line="curve = Curve(1); curve.knots = [0, 0, 1, 1]; assert curve.evaluate(0.5) == 0.5",
+        parabola="Curve(2, [0, 0, 0, 1, 1, 1]).evaluate(0.5) == 0.5",
+    )
 
+    run = localized(projects, wrong, tests)
 
-        def test_points():
-            curve = Curve(1)
-            curve.add(1)
-            assert curve.points == [1]
-
-
-        def test_line():
-            curve = Curve(1)
-            curve.knots = [0, 0, 1, 1]
-            assert curve.evaluate(0.5) == 0.5
-
-
-        def test_parabola():
-            assert Curve(2, [0, 0, 0, 1, 1, 1]).evaluate(0.5) == 0.5
-        """
-
-    assert localized(projects, wrong, tests).names()[0] == "curve.py Curve.domain"
+    assert run.names()[0] == "curve.py Curve.domain"
+    assert run.faults[0]["error"]["origin"] == "code"
