@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import asserting
 from tests.integration.test_fix_apply_runs import APPLY, UNDO, committed
 from tests.integration.test_fix_runs import MISSPELT, SUGGEST, fixed
 
@@ -35,21 +36,12 @@ THREE = {
         def fee(place):
             return RATES[place.upper()]
         """,
-    "test_rates.py": """
-        from rates import duty, fee, tax
-
-
-        def test_tax():
-            assert tax(" nl ") == 21
-
-
-        def test_duty():
-            assert duty("de ") == 19
-
-
-        def test_fee():
-            assert fee(" NL") == 21
-        """,
+    "test_rates.py": asserting(
+        "from rates import duty, fee, tax",
+        tax='tax(" nl ") == 21',
+        duty='duty("de ") == 19',
+        fee='fee(" NL") == 21',
+    ),
 }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.conftest import UNITS
+from tests.integration.conftest import UNITS, asserting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,21 +32,12 @@ MISSPELT = {
         def edge(width):
             return 4 * width
         """,
-    "test_shapes.py": """
-        from shapes import area, edge
-
-
-        def test_area():
-            assert area(2, 3) == 6
-
-
-        def test_area_of_less_than_nothing():
-            assert area(-2, 3) == 0
-
-
-        def test_edge():
-            assert edge(2) == 8
-        """,
+    "test_shapes.py": asserting(
+        "from shapes import area, edge",
+        area="area(2, 3) == 6",
+        area_of_less_than_nothing="area(-2, 3) == 0",
+        edge="edge(2) == 8",
+    ),
 }
 
 
@@ -143,32 +134,6 @@ def test_a_fix_that_may_change_what_is_meant_is_shown_and_not_applied(projects: 
 
 
 @pytest.mark.thorough
-def test_a_module_that_can_not_be_imported_is_mended(projects: Projects) -> None:
-    shapes = MISSPELT["shapes.py"].replace("widht", "width") + "\n\n        EDGE = edg(1)\n"
-    project = projects.make({**MISSPELT, "shapes.py": shapes})
-
-    run = project.localize(SUGGEST)
-
-    (fix,) = run.document["fixes"]
-    assert (fix["tool"], fix["verified"]) == ("misspelt-name", True)
-    assert fix["checked"] == ["test_shapes.py"]
-
-
-@pytest.mark.thorough
-def test_a_module_that_imports_itself_is_mended(projects: Projects) -> None:
-    """The first example that the fix library was ever given."""
-    files = {
-        "main.py": "from main import add\n\n\ndef add(a, b):\n    return a + b\n",
-        "test_main.py": "from main import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n",
-    }
-
-    (fix,) = projects.make(files).localize(SUGGEST).document["fixes"]
-
-    assert (fix["tool"], fix["verified"]) == ("circular-import", True)
-    assert fix["target"]["file"] == "main.py"
-
-
-@pytest.mark.thorough
 def test_tests_that_a_file_kept_from_running_are_not_forgotten(projects: Projects) -> None:
     shapes = """
         def area(width, height):
@@ -183,33 +148,6 @@ def test_tests_that_a_file_kept_from_running_are_not_forgotten(projects: Project
 
     assert run.document["fixes"] == []
     assert run.document["session"]["n_rejected"] == 1
-
-
-def test_a_function_that_deletes_files_is_repaired(projects: Projects) -> None:
-    text = """
-        import shutil
-
-
-        def clean(path, keep):
-            shutil.rmtree(pth)
-        """
-    test = "from shapes import clean\n\n\ndef test_clean(tmp_path):\n"
-    test += "    (tmp_path / 'x').mkdir()\n    clean(tmp_path / 'x', tmp_path)\n"
-    project = projects.make({"shapes.py": text, "test_shapes.py": test})
-
-    run = project.localize(SUGGEST)
-
-    (fix,) = run.document["fixes"]
-    assert "+    shutil.rmtree(path)" in fix["diff"]
-
-
-def test_in_the_ini_file_fixes_are_suggested_at_most(projects: Projects) -> None:
-    project = projects.make({**MISSPELT, "pytest.ini": "[pytest]\nbayesloc_fix = apply\n"})
-
-    run = project.run()
-
-    assert run.ret == 4
-    assert "bayesloc_fix=apply in the ini file, or in addopts, would change files" in run.stderr
 
 
 @pytest.mark.thorough
@@ -240,41 +178,6 @@ def test_a_data_file_that_does_not_parse_is_mended(projects: Projects) -> None:
     assert project.run("-q").ret == 0
 
 
-def test_warnings_that_the_suite_makes_errors_do_not_matter(projects: Projects) -> None:
-    text = "def text(x):\n    return json.dumps(x)\n"
-    test = "from texts import text\n\n\ndef test_text():\n    assert text(1) == '1'\n"
-    project = projects.make({"texts.py": text, "test_texts.py": test})
-
-    assert fixed(project.localize(SUGGEST, "-Werror")) == [("missing-import", True)]
-
-
-def test_what_a_decorator_made_at_an_import_is_mended(projects: Projects) -> None:
-    project = projects.make(
-        {
-            "shout.py": """
-                def loud(function):
-                    def wrapper(name):
-                        return function(nme).upper()
-                    return wrapper
-
-
-                @loud
-                def hello(name):
-                    return f"hello {name}"
-                """,
-            "test_shout.py": """
-                from shout import hello
-
-
-                def test_hello():
-                    assert hello("ada") == "HELLO ADA"
-                """,
-        }
-    )
-
-    assert fixed(project.localize(SUGGEST)) == [("misspelt-name", True)]
-
-
 @pytest.mark.thorough
 def test_what_no_edit_mends_is_taken_back(projects: Projects) -> None:
     project = projects.make(
@@ -284,17 +187,11 @@ def test_what_no_edit_mends_is_taken_back(projects: Projects) -> None:
                     parts = name.replace("-", " ").split()
                     return "".join(part[0].upper() for part in parts)
                 """,
-            "test_words.py": """
-                from words import initials
-
-
-                def test_initials():
-                    assert initials("ada king-noel") == "AKN"
-
-
-                def test_nobody():
-                    assert initials("") == ""
-                """,
+            "test_words.py": asserting(
+                "from words import initials",
+                initials='initials("ada king-noel") == "AKN"',
+                nobody='initials("") == ""',
+            ),
         }
     )
     green = project.read("words.py")
@@ -422,13 +319,7 @@ def test_a_test_stays_as_it_is_whatever_its_file_is_called(projects: Projects) -
     project = projects.make(
         {
             "shapes.py": "def area(width, height):\n    return width * height\n",
-            "checks.py": """
-                from shapes import area
-
-
-                def test_area():
-                    assert area(2, 3) == 7
-                """,
+            "checks.py": asserting("from shapes import area", area="area(2, 3) == 7"),
         }
     )
 
@@ -444,16 +335,10 @@ def test_data_of_tests_may_be_wrong_on_purpose(projects: Projects) -> None:
         {
             "reading.py": "import json\n\n\ndef load(path):\n    return json.load(open(path))\n",
             "tests/data/commented.json": '{"a": 1} // on purpose\n',
-            "tests/test_reading.py": """
-                from pathlib import Path
-
-                from reading import load
-
-
-                def test_comments_are_read():
-                    path = Path(__file__).parent / "data" / "commented.json"
-                    assert load(path) == {"a": 1}
-                """,
+            "tests/test_reading.py": asserting(
+                "from pathlib import Path\n\nfrom reading import load",
+                comments='load(Path(__file__).parent / "data" / "commented.json") == {"a": 1}',
+            ),
         }
     )
 
@@ -467,20 +352,8 @@ def test_data_of_tests_may_be_wrong_on_purpose(projects: Projects) -> None:
 def test_a_test_that_reads_a_constant_alone_is_run_again(projects: Projects) -> None:
     files = {
         "limits.py": "LIMIT = 5\n\n\ndef is_enough(n):\n    return n > LIMIT\n",
-        "test_limits.py": """
-            from limits import is_enough
-
-
-            def test_enough():
-                assert not is_enough(30)
-            """,
-        "test_z_constant.py": """
-            from limits import LIMIT
-
-
-            def test_limit():
-                assert LIMIT == 5
-            """,
+        "test_limits.py": asserting("from limits import is_enough", enough="not is_enough(30)"),
+        "test_z_constant.py": asserting("from limits import LIMIT", limit="LIMIT == 5"),
     }
 
     run = with_tool(projects, files, "AssertionError", "LIMIT = 5", "LIMIT = 30")
@@ -505,15 +378,10 @@ def test_several_faults_are_mended_step_by_step_across_files(projects: Projects)
                     def age(self, year):
                         return year - self.bron
                 """,
-            "test_people.py": """
-                from people import Person
-
-
-                def test_age():
-                    person = Person(" ada king ", 1815)
-                    assert person.name == "Ada King"
-                    assert person.age(1816) == 1
-                """,
+            "test_people.py": asserting(
+                "from people import Person",
+                age='ada = Person(" ada", 9); assert ada.name == "Ada"; assert ada.age(10) == 1',
+            ),
         }
     )
 
@@ -524,39 +392,6 @@ def test_several_faults_are_mended_step_by_step_across_files(projects: Projects)
     assert fix["tool"] == "misspelt-name + misspelt-name + misspelt-attribute"
     subprocess.run(["git", "apply", fix["patch_file"]], cwd=project.root, check=True)
     assert project.run("-q").ret == 0
-
-
-@pytest.mark.thorough
-def test_state_that_one_test_leaves_to_another_is_made_anew(projects: Projects) -> None:
-    project = projects.make(
-        {
-            "basket.py": """
-                class Basket:
-                    items = []
-
-                    def add(self, price):
-                        self.items.append(price)
-                        return sum(self.items)
-                """,
-            "test_basket.py": """
-                from basket import Basket
-
-
-                def test_one():
-                    assert Basket().add(3) == 3
-
-
-                def test_other():
-                    assert Basket().add(4) == 4
-                """,
-        }
-    )
-
-    run = project.localize("--bayesloc-fix=suggest")
-
-    fix = run.document["fixes"][0]
-    assert (fix["tool"], fix["verified"]) == ("shared-value", True)
-    assert "+        self.items = []" in fix["diff"]
 
 
 @pytest.mark.thorough
@@ -572,17 +407,11 @@ def test_function_that_a_verified_fix_changes_leads(projects: Projects) -> None:
                         self.items.append(price)
                         return self
                 """,
-            "test_basket.py": """
-                from basket import Basket
-
-
-                def test_add():
-                    assert Basket().add(1).items == [1]
-
-
-                def test_add_two():
-                    assert Basket().add(1).add(2).items == [1, 2]
-                """,
+            "test_basket.py": asserting(
+                "from basket import Basket",
+                add="Basket().add(1).items == [1]",
+                add_two="Basket().add(1).add(2).items == [1, 2]",
+            ),
         }
     )
 
@@ -621,18 +450,11 @@ def test_repair_of_some_failing_tests_is_offered_as_that(projects: Projects) -> 
                 def code(name):
                     return sum(map(ord, name * whole(2))) % 97
                 """,
-            "test_shapes.py": """
-                from shapes import area, code, whole
-
-
-                def test_area():
-                    assert whole(3) == 3
-                    assert area(10, 2) == 20
-
-
-                def test_code():
-                    assert code("a3f") == "f8"
-                """,
+            "test_shapes.py": asserting(
+                "from shapes import area, code, whole",
+                area="assert whole(3) == 3; assert area(10, 2) == 20",
+                code='code("a3f") == "f8"',
+            ),
         }
     )
 
@@ -643,110 +465,70 @@ def test_repair_of_some_failing_tests_is_offered_as_that(projects: Projects) -> 
     assert fix["words"].endswith("; 1 of 2 failing tests still fails")
 
 
-UNUSED = {
-    "clipping.py": """
-        def clip(x, low, high):
-            return max(low, min(x, low))
-        """,
-    "test_clipping.py": """
-        from clipping import clip
+FEW = "few people make the mistake that it would fix"
+IMPORTS_ITSELF = "from main import add\n\n\ndef add(a, b):\n    return a + b\n"
+#: Files, and of the first fix the tool, an added line, and the doubt.
+FIRST = {
+    "unused parameter": (
+        {
+            "clipping.py": "def clip(x, low, high):\n    return max(low, min(x, low))\n",
+            "test_clipping.py": asserting(
+                "from clipping import clip", low="clip(-1, 0, 5) == 0", inside="clip(3, 0, 5) == 3"
+            ),
+        },
+        *("use-unused", "+    return max(low, min(x, high))", None),
+    ),
+    # The tests get to the line that raises by the fault alone: a fix keeps them from it.
+    "unused parameter before an error": (
+        {
+            "body.py": """
+                class Body:
+                    def __init__(self, length):
+                        self.length = length
+
+                    def end(self, trailers, write):
+                        if self.length:
+                            raise ValueError("too little data")
+                        if write:
+                            raise ValueError("a body of known length has no trailers")
+                        return self.length
+                """,
+            "test_body.py": asserting(
+                "from body import Body",
+                end="Body(0).end([], print) == 0",
+                end_of_another="Body(0).end((), len) == 0",
+            ),
+        },
+        *("use-unused", "+        if trailers:", "it no longer uses `write`"),
+    ),
+    "unlike forms of Unicode": (
+        {
+            "names.py": """
+                def key(name):
+                    return " ".join(name.casefold().split())
 
 
-        def test_low():
-            assert clip(-1, 0, 5) == 0
+                def same(a, b):
+                    return key(a) == key(b)
 
 
-        def test_inside():
-            assert clip(3, 0, 5) == 3
-        """,
-}
-ACCENTS = {
-    "names.py": """
-        def key(name):
-            return " ".join(name.casefold().split())
-
-
-        def same(a, b):
-            return key(a) == key(b)
-
-
-        def group(names):
-            found = {}
-            for name in names:
-                found.setdefault(key(name), []).append(name)
-            return found
-        """,
-    "test_names.py": r"""
-        from names import group, same
-
-
-        def test_case():
-            assert same("ANNA", "anna")
-
-
-        def test_spaces():
-            assert same("Anna  Lee", "anna lee")
-
-
-        def test_accents():
-            assert same("Jos\u00e9", "Jose\u0301")
-
-
-        def test_group():
-            assert len(group(["Zo\u00eb", "Zoe\u0308", "Max"])) == 2
-        """,
-}
-
-# The tests get to the line that raises by the fault alone: a fix keeps them from it.
-REFUSED = {
-    "body.py": """
-        class Body:
-            def __init__(self, length):
-                self.length = length
-
-            def end(self, trailers, write):
-                if self.length:
-                    raise ValueError("too little data")
-                if write:
-                    raise ValueError("a body of known length has no trailers")
-                return self.length
-        """,
-    "test_body.py": """
-        from body import Body
-
-
-        def test_end():
-            assert Body(0).end([], print) == 0
-
-
-        def test_end_of_another():
-            assert Body(0).end((), len) == 0
-        """,
-}
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("files", "tool", "doubt", "line"),
-    [
-        (UNUSED, "use-unused", None, "+    return max(low, min(x, high))"),
-        (REFUSED, "use-unused", "it no longer uses `write`", "+        if trailers:"),
-        (ACCENTS, "normal-form", None, '(unicodedata.normalize("NFC", name).casefold().split())'),
-    ],
-    ids=["unused parameter", "unused parameter before an error", "unlike forms of Unicode"],
-)
-def test_first_fix_is_the_one_that_the_code_tells(
-    projects: Projects, files: dict[str, str], tool: str, doubt: str | None, line: str
-) -> None:
-    run = projects.make(files).localize(SUGGEST)
-
-    first = run.document["fixes"][0]
-    assert (first["tool"], first["doubt"]) == (tool, doubt)
-    assert line in first["diff"]
-
-
-def test_a_condition_asks_for_what_the_failing_test_alone_has(projects: Projects) -> None:
-    project = projects.make(
+                def group(names):
+                    found = {}
+                    for name in names:
+                        found.setdefault(key(name), []).append(name)
+                    return found
+                """,
+            "test_names.py": asserting(
+                "from names import group, same",
+                case='same("ANNA", "anna")',
+                spaces='same("Anna  Lee", "anna lee")',
+                accents=r'same("Jos\u00e9", "Jose\u0301")',
+                group=r'len(group(["Zo\u00eb", "Zoe\u0308", "Max"])) == 2',
+            ),
+        },
+        *("normal-form", '(unicodedata.normalize("NFC", name).casefold().split())', None),
+    ),
+    "condition that lacks what the failing test alone has": (
         {
             "nodes.py": """
                 class Node:
@@ -763,30 +545,97 @@ def test_a_condition_asks_for_what_the_failing_test_alone_has(projects: Projects
                         return True
                     return False
                 """,
-            "test_nodes.py": """
-                from nodes import Node, is_removable
+            "test_nodes.py": asserting(
+                "from nodes import Node, is_removable",
+                import_is_removable='is_removable(Node("import"))',
+                import_is_not_removable_if_strict='not is_removable(Node("import"), strict=True)',
+                expression_is_not_removable='not is_removable(Node("expression", 4))',
+                import_in_a_block_is_not_removable='not is_removable(Node("import", 4))',
+            ),
+        },
+        *("add-clause", "strict is False and node.column == 0", FEW),
+    ),
+    "state that one test leaves to another": (
+        {
+            "basket.py": """
+                class Basket:
+                    items = []
 
-
-                def test_import_is_removable():
-                    assert is_removable(Node("import"))
-
-
-                def test_import_is_not_removable_if_strict():
-                    assert not is_removable(Node("import"), strict=True)
-
-
-                def test_expression_is_not_removable():
-                    assert not is_removable(Node("expression", 4))
-
-
-                def test_import_in_a_block_is_not_removable():
-                    assert not is_removable(Node("import", 4))
+                    def add(self, price):
+                        self.items.append(price)
+                        return sum(self.items)
                 """,
-        }
-    )
+            "test_basket.py": asserting(
+                "from basket import Basket",
+                one="Basket().add(3) == 3",
+                other="Basket().add(4) == 4",
+            ),
+        },
+        *("shared-value", "+        self.items = []", None),
+    ),
+    "module that can't be imported": (
+        {
+            **MISSPELT,
+            "shapes.py": MISSPELT["shapes.py"].replace("widht", "width")
+            + "\n        EDGE = edg(1)\n",
+        },
+        *("misspelt-name", "+EDGE = edge(1)", None),
+    ),
+    # The first example that the fix library was ever given.
+    "module that imports itself": (
+        {
+            "main.py": IMPORTS_ITSELF,
+            "test_main.py": asserting("from main import add", add="add(1, 2) == 3"),
+        },
+        *("circular-import", "-from main import add", None),
+    ),
+    "function that deletes files": (
+        {
+            "shapes.py": "import shutil\n\n\ndef clean(path, keep):\n    shutil.rmtree(pth)\n",
+            "test_shapes.py": "from shapes import clean\n\n\ndef test_clean(tmp_path):\n"
+            "    (tmp_path / 'x').mkdir()\n    clean(tmp_path / 'x', tmp_path)\n",
+        },
+        *("misspelt-name", "+    shutil.rmtree(path)", None),
+    ),
+    "warnings that the suite makes errors": (
+        {
+            "pytest.ini": "[pytest]\nfilterwarnings = error\n",
+            "texts.py": "def text(x):\n    return json.dumps(x)\n",
+            "test_texts.py": asserting("from texts import text", text="text(1) == '1'"),
+        },
+        *("missing-import", "+import json", None),
+    ),
+    "what a decorator made at an import": (
+        {
+            "shout.py": """
+                def loud(function):
+                    def wrapper(name):
+                        return function(nme).upper()
+                    return wrapper
 
-    run = project.localize(SUGGEST)
 
-    (first, *_) = run.document["fixes"]
-    assert first["tool"] == "add-clause"
-    assert "strict is False and node.column == 0" in first["diff"]
+                @loud
+                def hello(name):
+                    return f"hello {name}"
+                """,
+            "test_shout.py": asserting(
+                "from shout import hello", hello='hello("ada") == "HELLO ADA"'
+            ),
+        },
+        *("misspelt-name", "+        return function(name).upper()", None),
+    ),
+}
+QUICK = {*[*FIRST][7:], "condition that lacks what the failing test alone has"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough) for name in FIRST],
+)
+def test_first_fix_is_the_one_that_the_code_tells(projects: Projects, name: str) -> None:
+    files, tool, line, doubt = FIRST[name]
+
+    first = projects.make(files).localize(SUGGEST).document["fixes"][0]
+
+    assert (first["tool"], first["verified"], first["doubt"]) == (tool, True, doubt)
+    assert line in first["diff"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.integration.test_fix_runs import MISSPELT, SUGGEST, fixed
+from tests.integration.test_fix_runs import SUGGEST, fixed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,34 +61,26 @@ def run(project: Project, home: Path, *args: str) -> Run:
 
 
 @pytest.mark.thorough
-def test_a_tool_of_the_project_runs_once_it_is_trusted(projects: Projects, home: Path) -> None:
+def test_a_tool_of_the_project_runs_once_it_is_trusted_and_until_it_is_edited(
+    projects: Projects, home: Path
+) -> None:
+    def is_used(project: Project) -> bool:
+        return TOOL in fixed(run(project, home, SUGGEST))
+
     project = projects.make(FILES)
-
-    assert TOOL not in fixed(run(project, home, SUGGEST))
-
+    before = is_used(project)
     trusted = run(project, home, "--bayesloc-trust=bayesloc_fixes/own.yaml")
 
+    assert not before
     assert "own-spelling is trusted as it is now (own.yaml, own.py)" in trusted.stdout
-    assert TOOL in fixed(run(project, home, SUGGEST))
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", ["own.yaml", "own.py"])
-def test_an_edit_takes_trust_away(projects: Projects, home: Path, name: str) -> None:
-    project = projects.make(FILES)
-    run(project, home, "--bayesloc-trust=bayesloc_fixes")
-    path = project.root / "bayesloc_fixes" / name
-    path.write_text(f"{path.read_text()}# more\n")
-
-    assert TOOL not in fixed(run(project, home, SUGGEST))
-
-
-@pytest.mark.thorough
-def test_a_copy_elsewhere_is_not_trusted(projects: Projects, home: Path) -> None:
-    project = projects.make(FILES)
-    run(project, home, "--bayesloc-trust=bayesloc_fixes")
-
-    assert TOOL not in fixed(run(projects.copy_of(project), home, SUGGEST))
+    assert is_used(project)
+    assert not is_used(projects.copy_of(project))
+    for name in ("own.yaml", "own.py"):
+        path = project.root / "bayesloc_fixes" / name
+        text = path.read_text()
+        path.write_text(f"{text}# more\n")
+        assert not is_used(project)
+        path.write_text(text)
 
 
 def test_the_list_says_where_tools_come_from_and_whether_they_may_run(
@@ -182,57 +174,6 @@ def test_a_tool_that_breaks_costs_a_line(projects: Projects, home: Path) -> None
 
     assert ran.output.count("The fix tool own-spelling is left out") == 1
     assert "Traceback" not in ran.output
-
-
-@pytest.mark.thorough
-def test_a_plugin_offers_tools(projects: Projects, home: Path) -> None:
-    project = projects.make(
-        {
-            **{name: text for name, text in FILES.items() if "bayesloc_fixes" not in name},
-            "offered/own.yaml": DEFINITION,
-            "offered/own.py": PROGRAM,
-            "conftest.py": """
-                from pathlib import Path
-
-                def pytest_bayesloc_fix_tools():
-                    return [Path(__file__).with_name("offered") / "own.yaml"]
-                """,
-        }
-    )
-
-    assert TOOL in fixed(run(project, home, SUGGEST))
-
-
-def test_a_tool_of_the_shelf_is_a_program_too(projects: Projects) -> None:
-    project = projects.make(MISSPELT)
-    request = '{"code": "def f(total):\\n    return totl\\n", "filename": "a.py", "line": 2,'
-    request += ' "error": "NameError: name \'totl\' is not defined"}'
-    (project.root / "ask.py").write_text(
-        "import subprocess, sys\n"
-        f"done = subprocess.run([sys.executable, '-m', 'pytest_bayesloc.fixes.run', *sys.argv[1:]],"
-        f" input={request!r}, text=True)\nsys.exit(done.returncode)\n"
-    )
-
-    good, bad = (
-        project.run(python=("ask.py", name), lean=False) for name in ("misspelt-name", "x")
-    )
-
-    assert '"fixed_code": "def f(total):\\n    return total\\n"' in good.stdout
-    assert bad.ret == 2
-    assert "x is no fix tool: expected one of" in bad.stderr
-
-
-@pytest.mark.parametrize("option", ["--bayesloc-trust=bayesloc_fixes", "--bayesloc-fix=apply"])
-def test_what_a_person_must_say_is_not_taken_from_the_project(
-    projects: Projects, home: Path, option: str
-) -> None:
-    project = projects.make({**FILES, "pytest.ini": f"[pytest]\naddopts = {option}\n"})
-
-    ran = run(project, home)
-
-    assert ran.ret == 4
-    assert "on the command line." in " ".join(ran.stderr.split())
-    assert not list(home.rglob("trusted.json"))
 
 
 def test_a_definition_neither_steers_the_terminal_nor_adds_a_line(

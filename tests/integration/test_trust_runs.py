@@ -127,12 +127,22 @@ def test_settings_that_stay_in_the_project_need_no_trust(
 
 
 @pytest.mark.parametrize(
-    "option", ["--bug-memory=export:x", "--bayesloc-fix=apply", "--bayesloc-trust=pytest.ini"]
+    "entry",
+    [
+        "addopts = --bug-memory=export:x",
+        "addopts = --bayesloc-fix=apply",
+        "bayesloc_fix = apply",
+        "addopts = --bayesloc-trust=pytest.ini",
+    ],
 )
-def test_what_only_a_person_may_ask_for_ends_the_run(projects: Projects, option: str) -> None:
-    project = projects.buggy({"pytest.ini": f"[pytest]\naddopts = {option}\n"})
+def test_what_only_a_person_may_ask_for_ends_the_run(
+    projects: Projects, home: Path, entry: str
+) -> None:
+    project = projects.buggy({"pytest.ini": f"[pytest]\n{entry}\n"})
 
     run = project.run("-q")
 
     assert run.ret == pytest.ExitCode.USAGE_ERROR
     assert "addopts" in run.stderr
+    assert "on the command line" in " ".join(run.stderr.split())
+    assert not list(home.rglob("trusted.json"))

@@ -19,6 +19,7 @@ from pytest_bayesloc.fixes.run import run_program
 from tests.fakes.project import TextProject
 
 TASK = Task(code="x = 1\n", filename="a.py", error="NameError: y", line=1)
+ADD = "def add(a, b):\n    return a + b\n"
 READ = "import json, os, sys\nasked = json.load(sys.stdin)\n"
 ANSWER = 'print(json.dumps({"fixed": True, "fixed_code": %s, "message": "m"}))\n'
 
@@ -54,18 +55,39 @@ def test_it_may_answer_in_the_first_format() -> None:
     assert answer(READ + 'print(json.dumps({"success": False, "error": "no"}))\n') == []
 
 
-def test_a_tool_of_the_package_takes_a_request_of_the_first_format() -> None:
-    own = "def add(a, b):\n    return a + b\n"
-    request = {"code": f"from main import add\n\n\n{own}", "filename": "main.py"}
-    command = [sys.executable, "-m", "pytest_bayesloc.fixes.run", "circular-import"]
+MISSPELT = {
+    "code": "total = 1\nx = totl\n",
+    "line": 2,
+    "error": "NameError: name 'totl' is not defined",
+}
+#: Tools, requests in the first format and in that of now, and what is made of the code.
+REQUESTS = [
+    ("circular-import", {"code": f"from main import add\n\n\n{ADD}", "filename": "main.py"}, ADD),
+    ("misspelt-name", {**MISSPELT, "filename": "a.py"}, "total = 1\nx = total\n"),
+]
 
-    done = subprocess.run(
-        command, check=True, input=json.dumps(request), capture_output=True, text=True
-    )
 
-    answered = json.loads(done.stdout)
+def asked(tool: str, request: dict[str, object]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest_bayesloc.fixes.run", tool]
+    told = json.dumps(request)
+    return subprocess.run(command, check=False, input=told, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(("tool", "request_", "expected"), REQUESTS)
+def test_a_tool_of_the_package_is_a_program_too(
+    tool: str, request_: dict[str, object], expected: str
+) -> None:
+    answered = json.loads(asked(tool, request_).stdout)
+
     assert answered["success"] is True
-    assert answered["fixed_code"] == own
+    assert answered["fixed_code"] == expected
+
+
+def test_a_tool_that_there_is_not_is_no_program() -> None:
+    done = asked("x", {})
+
+    assert done.returncode == 2
+    assert "x is no fix tool: expected one of" in done.stderr
 
 
 def test_it_sees_nothing_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
