@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.integration.conftest import asserting
 from tests.integration.test_memory_runs import edit
 from tests.pages import DOCS
 
@@ -72,25 +73,13 @@ PRICES = """
     def total(nets, code):
         return sum(to_pay(net, code) for net in nets)
     """
-TEST_PRICES = """
-    from prices import discount, to_pay, total
-
-
-    def test_discount():
-        assert discount("summer") == 20
-
-
-    def test_full_price():
-        assert to_pay(1000, "") == 1000
-
-
-    def test_summer_price():
-        assert to_pay(1000, "summer") == 800
-
-
-    def test_total():
-        assert total([1000, 500], "friends") == 1275
-    """
+TEST_PRICES = asserting(
+    "from prices import discount, to_pay, total",
+    discount='discount("summer") == 20',
+    full_price='to_pay(1000, "") == 1000',
+    summer_price='to_pay(1000, "summer") == 800',
+    total='total([1000, 500], "friends") == 1275',
+)
 GOOD_PRICES = PRICES.replace("net + net *", "net - net *")
 ORDERS = """
     class Order:
@@ -123,25 +112,13 @@ KINDS = (
         words="`port` takes it that a port is given.",
         files={
             "config.py": READ,
-            "test_config.py": """
-                from config import parse, port, read
-
-
-                def test_parse():
-                    assert parse("a = 1") == ("a", "1")
-
-
-                def test_read():
-                    assert read("a=1") == {"a": "1"}
-
-
-                def test_port():
-                    assert port("port=80") == 80
-
-
-                def test_default_port():
-                    assert port("host=here") == 80
-                """,
+            "test_config.py": asserting(
+                "from config import parse, port, read",
+                parse='parse("a = 1") == ("a", "1")',
+                read='read("a=1") == {"a": "1"}',
+                port='port("port=80") == 80',
+                default_port='port("host=here") == 80',
+            ),
         },
     ),
     Kind(
@@ -154,23 +131,12 @@ KINDS = (
         words="A test orders 0 pieces.",
         files={
             "orders.py": ORDERS,
-            "test_orders.py": """
-                from orders import Order
-
-
-                def test_amount():
-                    assert Order(2, 30).amount() == 60
-
-
-                def test_amount_of_one():
-                    assert Order(1, 30).amount() == 30
-
-
-                def test_free_order():
-                    quantity = 0
-                    order = Order(quantity, 0)
-                    assert order.amount() == 0
-                """,
+            "test_orders.py": asserting(
+                "from orders import Order",
+                amount="Order(2, 30).amount() == 60",
+                amount_of_one="Order(1, 30).amount() == 30",
+                free_order="quantity = 0; order = Order(quantity, 0); assert order.amount() == 0",
+            ),
         },
     ),
     Kind(
@@ -215,13 +181,7 @@ KINDS = (
                     return f"{totals(nets, '')} EUR"
                 """,
             "test_prices.py": TEST_PRICES,
-            "test_shop.py": """
-                from shop import bill
-
-
-                def test_bill():
-                    assert bill([100, 50]) == "150 EUR"
-                """,
+            "test_shop.py": asserting("from shop import bill", bill='bill([100, 50]) == "150 EUR"'),
         },
     ),
     Kind(
@@ -292,21 +252,12 @@ KINDS = (
             "prices.py": PRICES,
             "test_prices.py": TEST_PRICES,
             "config.py": READ,
-            "test_config.py": """
-                from config import port, read
-
-
-                def test_read():
-                    assert read("a=1") == {"a": "1"}
-
-
-                def test_port():
-                    assert port("port=80") == 80
-
-
-                def test_default_port():
-                    assert port("host=here") == 80
-                """,
+            "test_config.py": asserting(
+                "from config import port, read",
+                read='read("a=1") == {"a": "1"}',
+                port='port("port=80") == 80',
+                default_port='port("host=here") == 80',
+            ),
         },
     ),
     Kind(

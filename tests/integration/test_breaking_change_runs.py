@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -137,13 +139,9 @@ def test_fix_that_takes_back_a_change_is_no_larger_than_the_change(projects: Pro
                 between = "."
                 return between.join(part[:1] for part in parts)
             """,
-        "test_names.py": """
-            from names import initials
-
-
-            def test_initials():
-                assert initials("ada king") == "a.k"
-            """,
+        "test_names.py": asserting(
+            "from names import initials", initials='initials("ada king") == "a.k"'
+        ),
     }
     edits = {
         "parts = name.split()": "parts = tuple(name.split())",
@@ -230,17 +228,9 @@ RATES = {
         def rate(name):
             return json.loads(Path(__file__).with_name("rates.json").read_text())[name]
         """,
-    "test_rates.py": """
-        from shop.rates import rate
-
-
-        def test_apple():
-            assert rate("apple") == 2
-
-
-        def test_pear():
-            assert rate("pear") == 4
-        """,
+    "test_rates.py": asserting(
+        "from shop.rates import rate", apple='rate("apple") == 2', pear='rate("pear") == 4'
+    ),
 }
 
 
@@ -299,17 +289,11 @@ def test_changed_line_is_told_without_any_inspection(projects: Projects) -> None
                 return default
             return found
         """,
-        "test_shop.py": """
-        from shop import price
-
-
-        def test_known():
-            assert price({"pear": 3}, "pear") == 3
-
-
-        def test_unknown():
-            assert price({}, "pear", 5) == 5
-        """,
+        "test_shop.py": asserting(
+            "from shop import price",
+            known='price({"pear": 3}, "pear") == 3',
+            unknown='price({}, "pear", 5) == 5',
+        ),
     }
     project = projects.make(shop)
     assert project.run("-q").ret == 0

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.flaky.running import FlakyProject
 from benchmarks.flaky.running import projects as flaky_projects
+from tests.integration.conftest import asserting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,18 +70,6 @@ def test_cause_and_place_are_those_of_the_project(
     assert set(cause["after"]) >= set(flaky.truth.get("after", "").split())
 
 
-def test_polluted_test_is_told_with_the_state_and_the_polluter_first(projects: Projects) -> None:
-    run = run_of(projects, PROJECTS["dollars-at-the-till"])
-
-    text = " ".join(" ".join(run.section).split())
-    assert (
-        "Likely cause: test_footer fails after test_total_in_dollars (tests/test_checkout.py:14), "
-        "which leaves ['currency'] of shop.config.SETTINGS changed from 'EUR' to 'USD'"
-    ) in text
-    assert text.index("Likely cause") < text.index("If not that, most likely")
-    assert run.inspections == []
-
-
 def test_file_of_an_earlier_run_is_told_and_stays_as_it_is(projects: Projects) -> None:
     flaky = PROJECTS["members-of-a-club"]
     project = projects.make(dict(flaky.files))
@@ -134,13 +123,7 @@ def test_package_that_changed_since_the_last_green_run_is_told(projects: Project
             def total(prices):
                 return rounding.rounded(sum(prices))
             """,
-        "test_till.py": """
-            from till import total
-
-
-            def test_total():
-                assert total([0.25, 0.1]) == 0.3
-            """,
+        "test_till.py": asserting("from till import total", total="total([0.25, 0.1]) == 0.3"),
     }
     for version, body in (("1.2", "int(value * 10) / 10"), ("2.0", "round(value + 0.01, 1)")):
         files[f"site-{version}/rounding.py"] = f"def rounded(value):\n    return {body}\n"

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects
 
@@ -24,13 +26,7 @@ GOOD = {
         def good():
             return 1
         """,
-    "test_good.py": """
-        from good import good
-
-
-        def test_good():
-            assert good() == 1
-        """,
+    "test_good.py": asserting("from good import good", good="good() == 1"),
 }
 CIRCULAR = {
     "one.py": """
@@ -47,13 +43,7 @@ CIRCULAR = {
         def second():
             return first
         """,
-    "test_one.py": """
-        from one import first
-
-
-        def test_first():
-            assert first()
-        """,
+    "test_one.py": asserting("from one import first", first="first()"),
 }
 MISSPELT = {
     "shapes.py": """
@@ -63,13 +53,7 @@ MISSPELT = {
         def area():
             return goood()
         """,
-    "test_shapes.py": """
-        from shapes import area
-
-
-        def test_area():
-            assert area() == 1
-        """,
+    "test_shapes.py": asserting("from shapes import area", area="area() == 1"),
 }
 NAME_ERROR = {
     "shapes.py": """
@@ -106,13 +90,7 @@ INDENTATION_IN_TEST = {
 }
 MISSPELT_IN_TEST = {
     "shapes.py": INDENTATION_IN_TEST["shapes.py"],
-    "test_shapes.py": """
-        from shapes import aera
-
-
-        def test_area():
-            assert aera() == 1
-        """,
+    "test_shapes.py": asserting("from shapes import aera", area="aera() == 1"),
 }
 CASES = {
     "circular import": (CIRCULAR, {"one.py", "two.py"}),

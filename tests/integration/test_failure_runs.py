@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -241,21 +243,11 @@ def test_method_that_no_call_reaches_is_a_suspect(projects: Projects) -> None:
                 a.withdraw(amount)
                 b.deposit(amount)
             """,
-        "test_account.py": """
-            from account import Account, transfer
-
-
-            def test_deposit():
-                account = Account(1)
-                account.deposit(2)
-                assert account.balance == 3
-
-
-            def test_transfer():
-                a, b = Account(10), Account()
-                transfer(a, b, 4)
-                assert (a.balance, b.balance) == (6, 4)
-            """,
+        "test_account.py": asserting(
+            "from account import Account, transfer",
+            deposit="account = Account(1); account.deposit(2); assert account.balance == 3",
+            transfer="a, b = Account(10), Account(); transfer(a, b, 4); assert b.balance == 4",
+        ),
     }
 
     run = projects.make(files).localize()
@@ -303,14 +295,9 @@ def hung(projects: Projects) -> Any:  # noqa: ANN401 - a run
                 while ready:
                     pass
             """,
-        "test_waits.py": """
-            from waits import first, wait_for
-
-
-            def test_it():
-                wait_for(first([1]))
-                assert True
-            """,
+        "test_waits.py": asserting(
+            "from waits import first, wait_for", it="wait_for(first([1])); assert True"
+        ),
     }
     # An inspection would find that it ends in time if another value is waited for.
     return projects.make(files).localize("--bayesloc", "--bayesloc-inspections=0")

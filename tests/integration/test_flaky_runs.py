@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import asserting
 from tests.integration.test_merge_runs import MERGE
 from tests.integration.test_outcome_runs import RERUNS
 
@@ -33,17 +34,9 @@ FLAKY = {
         def other(n):
             return n
         """,
-    "test_shop.py": """
-        from shop import other, price
-
-
-        def test_price():
-            assert price(3) == 3
-
-
-        def test_other():
-            assert other(2) == 2
-        """,
+    "test_shop.py": asserting(
+        "from shop import other, price", price="price(3) == 3", other="other(2) == 2"
+    ),
 }
 RED, GREEN = {"LATE": "1"}, dict[str, str]()
 POLLUTED = {
@@ -55,17 +48,9 @@ POLLUTED = {
             ITEMS.append(item)
             return len(ITEMS)
         """,
-    "test_cart.py": """
-        from cart import add
-
-
-        def test_first():
-            assert add("pen") == 1
-
-
-        def test_second():
-            assert add("ink") == 1
-        """,
+    "test_cart.py": asserting(
+        "from cart import add", first='add("pen") == 1', second='add("ink") == 1'
+    ),
 }
 
 

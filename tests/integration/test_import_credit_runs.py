@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects, Run
 
@@ -55,22 +57,12 @@ PATHS = {
 
             return Source(text)
         """,
-    "tests/test_files.py": """
-        from shop.files import File, kind, short
-        from shop.kinds import Source, Target
-
-
-        def test_short():
-            assert short(File("/tmp/x")) == "x"
-
-
-        def test_kind():
-            assert kind("url") is Source.url
-
-
-        def test_target():
-            assert Target("name") is Target.name
-        """,
+    "tests/test_files.py": asserting(
+        "from shop.files import File, kind, short\nfrom shop.kinds import Source, Target",
+        short='short(File("/tmp/x")) == "x"',
+        kind='kind("url") is Source.url',
+        target='Target("name") is Target.name',
+    ),
 }
 
 
@@ -124,24 +116,12 @@ BODIES = {
             return entry.n + sold
         """,
     "shop/prices.py": "def net(x):\n    return x\n",
-    "tests/test_prices.py": """
-        from shop.prices import net
-
-
-        def test_net():
-            assert net(1) == 1
-
-
-        def test_net_of_nothing():
-            assert net(0) == 0
-        """,
-    "tests/test_stock.py": """
-        from shop.stock import Entry, left
-
-
-        def test_left():
-            assert left(Entry("apple", 3), 1) == 2
-        """,
+    "tests/test_prices.py": asserting(
+        "from shop.prices import net", net="net(1) == 1", net_of_nothing="net(0) == 0"
+    ),
+    "tests/test_stock.py": asserting(
+        "from shop.stock import Entry, left", left='left(Entry("apple", 3), 1) == 2'
+    ),
 }
 
 
@@ -174,17 +154,11 @@ def test_value_that_the_failing_test_uses_leads_its_body(projects: Projects) -> 
             def names():
                 return NAMES
             """,
-        "tests/test_stock.py": """
-            from shop.stock import limit, names
-
-
-            def test_limit():
-                assert limit("apple") == 10
-
-
-            def test_names():
-                assert "apple" in names()
-            """,
+        "tests/test_stock.py": asserting(
+            "from shop.stock import limit, names",
+            limit='limit("apple") == 10',
+            names='"apple" in names()',
+        ),
     }
 
     run = projects.make(files).localize()

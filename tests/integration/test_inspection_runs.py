@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
 
@@ -88,17 +90,9 @@ def test_patch_that_hangs_times_out(projects: Projects) -> None:
 def test_patch_of_a_module_body_is_run_behind_the_overlay(projects: Projects) -> None:
     files = {
         "table.py": "RATES = {'a': 1, 'b': 3}\n\n\ndef rate(name):\n    return RATES[name]\n",
-        "test_table.py": """
-            from table import rate
-
-
-            def test_a():
-                assert rate("a") == 1
-
-
-            def test_b():
-                assert rate("b") == 2
-            """,
+        "test_table.py": asserting(
+            "from table import rate", a='rate("a") == 1', b='rate("b") == 2'
+        ),
         "conftest.py": """
             from pytest_bayesloc.domain.inspection import InspectionPatch
 
@@ -190,33 +184,15 @@ def test_two_mistakes_that_share_code_are_two_faults_with_an_edit_each(
             def name(n):
                 return {1: "line", 2: "area"}[n]
             """,
-        "test_shapes.py": """
-            from shapes import border, name, numbers, volume
-
-
-            def test_border():
-                assert border("2x3") == 10
-
-
-            def test_border_of_square():
-                assert border("4x4") == 16
-
-
-            def test_volume():
-                assert volume("2x3x4") == 24
-
-
-            def test_volume_of_cube():
-                assert volume("3x3x3") == 27
-
-
-            def test_numbers():
-                assert numbers("1x2") == [1, 2]
-
-
-            def test_name():
-                assert name(2) == "area"
-            """,
+        "test_shapes.py": asserting(
+            "from shapes import border, name, numbers, volume",
+            border='border("2x3") == 10',
+            border_of_square='border("4x4") == 16',
+            volume='volume("2x3x4") == 24',
+            volume_of_cube='volume("3x3x3") == 27',
+            numbers='numbers("1x2") == [1, 2]',
+            name='name(2) == "area"',
+        ),
     }
     project = projects.make(files)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import jsonschema
 import pytest
 
+from tests.integration.conftest import asserting
 from tests.integration.test_memory_runs import edit, section
 
 if TYPE_CHECKING:
@@ -36,17 +37,11 @@ FILES = {
         def curve(knots, degree):
             return [degree] * spans(knots, degree)
         """,
-    "test_curve.py": """
-        from curve import curve
-
-
-        def test_line():
-            assert curve([0, 0, 1, 1], 1) == [1]
-
-
-        def test_cubic():
-            assert curve([0, 0, 0, 1, 1, 1], 3) == [3]
-        """,
+    "test_curve.py": asserting(
+        "from curve import curve",
+        line="curve([0, 0, 1, 1], 1) == [1]",
+        cubic="curve([0, 0, 0, 1, 1, 1], 3) == [3]",
+    ),
 }
 READ, RUN = "read", "run"
 # What was done in the episode: a look at the code, an edit of it, a run; the same error six times.

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Project, Projects, Run
 
@@ -26,32 +28,17 @@ CONFIG = """
         CACHE["currency"] = currency
         return currency
     """
-EARLIER = """
-    from shop import config
-
-
-    def test_currency():
-        assert config.currency() == "EUR"
-
-
-    def test_load():
-        assert config.load("USD") == "USD"
-
-
-    def test_load_the_usual_one_is_not_needed():
-        assert isinstance(config.CACHE, dict)
-    """
-LATER = """
-    from shop import config
-
-
-    def test_name():
-        assert config.__name__ == "shop.config"
-
-
-    def test_price():
-        assert config.currency() == "EUR"
-    """
+EARLIER = asserting(
+    "from shop import config",
+    currency='config.currency() == "EUR"',
+    load='config.load("USD") == "USD"',
+    load_the_usual_one_is_not_needed="isinstance(config.CACHE, dict)",
+)
+LATER = asserting(
+    "from shop import config",
+    name='config.__name__ == "shop.config"',
+    price='config.currency() == "EUR"',
+)
 SHOP = {
     "shop/__init__.py": "",
     "shop/config.py": CONFIG,
@@ -102,6 +89,8 @@ def test_changed_state_is_named_with_its_writer(run: Run) -> None:
         "Likely cause: test_price fails after test_load (tests/test_a.py:8), which leaves "
         "['currency'] of shop.config.CACHE changed from 'EUR' to 'USD'"
     ) in text
+    assert text.index("Likely cause") < text.index("If not that, most likely")
+    assert run.inspections == []
 
 
 @pytest.mark.thorough
@@ -197,13 +186,9 @@ def test_only_tests_of_the_same_worker_are_looked_through(projects: Projects) ->
 @pytest.mark.thorough
 @pytest.mark.one_python
 def test_variable_is_named_by_the_module_that_makes_it(projects: Projects) -> None:
-    later = """
-        from shop.config import CACHE, currency
-
-
-        def test_price():
-            assert currency() == CACHE["currency"] == "EUR"
-        """
+    later = asserting(
+        "from shop.config import CACHE, currency", price='currency() == CACHE["currency"] == "EUR"'
+    )
     project = projects.make({**SHOP, "tests/test_b.py": later})
 
     run = project.localize("--bayesloc", "tests")
@@ -251,17 +236,11 @@ def test_environment_that_a_fixture_leaves_changed_is_named(projects: Projects) 
 @pytest.mark.thorough
 @pytest.mark.one_python
 def test_fault_beside_a_spoiled_test_is_still_localized(projects: Projects) -> None:
-    later = """
-        from shop import config
-
-
-        def test_price():
-            assert config.currency() == "EUR"
-
-
-        def test_price_in_lower_case():
-            assert config.currency().lower() == "EUR"
-        """
+    later = asserting(
+        "from shop import config",
+        price='config.currency() == "EUR"',
+        price_in_lower_case='config.currency().lower() == "EUR"',
+    )
     project = projects.make({**SHOP, "tests/test_b.py": later})
 
     run = project.localize("--bayesloc", "tests")

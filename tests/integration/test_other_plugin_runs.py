@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -274,15 +276,6 @@ def distributed_project(projects: Projects) -> Project:
 
 
 @pytest.mark.thorough
-def test_distributed_run_gives_a_ranking(distributed_project: Project) -> None:
-    run = distributed_project.localize("-n2", lean=False)
-
-    assert run.ret == 1
-    assert run.names()[0] == "calc.py add"
-    assert run.document["session"]["n_passed"] == 8
-
-
-@pytest.mark.thorough
 def test_distributed_run_is_inspected(distributed_project: Project) -> None:
     run = distributed_project.localize("-n2", *INSPECTED, lean=False)
 
@@ -292,11 +285,14 @@ def test_distributed_run_is_inspected(distributed_project: Project) -> None:
 
 
 @pytest.mark.thorough
-def test_counts_of_a_distributed_run_are_those_of_a_plain_one(
+def test_distributed_run_gives_the_ranking_and_the_counts_of_a_plain_one(
     distributed_project: Project,
 ) -> None:
     one, two = (distributed_project.localize(f"-n{n}", lean=False) for n in (0, 2))
 
+    assert one.ret == two.ret == 1
+    assert two.names()[0] == "calc.py add"
+    assert two.document["session"]["n_passed"] == 8
     assert two.row("add")["counts"] == one.row("add")["counts"]
     assert two.row("total")["counts"] == one.row("total")["counts"]
 
@@ -326,16 +322,18 @@ def test_worker_that_dies_costs_a_note_and_no_more(projects: Projects) -> None:
 
 
 @pytest.mark.thorough
-def test_hypothesis_tests_are_localized(projects: Projects) -> None:
+def test_hypothesis_tests_are_localized_and_inspections_add_nothing_to_its_database(
+    projects: Projects,
+) -> None:
     tests = """
         from hypothesis import given, strategies as st
 
         from calc import add, mul
 
 
-        @given(st.integers(), st.integers())
-        def test_add(a, b):
-            assert add(a, b) == a + b
+        @given(st.integers(1, 9))
+        def test_add(a):
+            assert add(a, a) == 2 * a
 
 
         @given(st.integers())
@@ -348,33 +346,13 @@ def test_hypothesis_tests_are_localized(projects: Projects) -> None:
             assert add(a, 0) == a
         """
     project = projects.buggy({"test_calc.py": tests})
+    project.run("-q", "--no-bayesloc", lean=False)
+    before = sorted((project.root / ".hypothesis" / "examples").rglob("*"))
 
     run = project.localize(*INSPECTED, lean=False)
 
     assert run.names()[0] == "calc.py add"
     assert not run.faults[0]["flaky"]
-
-
-@pytest.mark.thorough
-def test_inspections_add_no_examples_to_the_database_of_hypothesis(
-    projects: Projects,
-) -> None:
-    tests = """
-        from hypothesis import given, strategies as st
-
-        from calc import add
-
-
-        @given(st.integers(1, 9))
-        def test_add(a):
-            assert add(a, a) == 2 * a
-        """
-    project = projects.buggy({"test_calc.py": tests})
-    project.run("-q", "--no-bayesloc", lean=False)
-    before = sorted((project.root / ".hypothesis" / "examples").rglob("*"))
-
-    project.run("-q", *INSPECTED, lean=False)
-
     assert before
     assert len(sorted((project.root / ".hypothesis" / "examples").rglob("*"))) == len(before)
 
@@ -435,49 +413,28 @@ def test_run_without_cache_is_complete(buggy_project: Project) -> None:
     assert run.names()[0] == "calc.py add"
 
 
-def test_first_failure_may_end_the_run(shared_buggy_project: Project) -> None:
-    run = shared_buggy_project.localize("-x", "--bayesloc")
-
-    assert run.failing == {"test_calc.py::test_add"}
-    assert run.names()[0] == "calc.py add"
-    assert run.ret == 1
-
-
 @pytest.mark.thorough
-def test_only_last_failures_may_be_run(buggy_project: Project) -> None:
+def test_last_failures_alone_may_be_run_and_stay_what_they_are(buggy_project: Project) -> None:
     buggy_project.run("-q", "--no-bayesloc")
 
     run = buggy_project.localize("--lf", *INSPECTED)
 
     assert run.document["session"]["n_passed"] == 0
+    assert run.inspections
     assert not any(fault["flaky"] for fault in run.faults)
     assert "calc.py add" in run.names()[:2]
+    kept = json.loads(buggy_project.read(".pytest_cache/v/cache/lastfailed"))
+    assert kept.keys() == {"test_calc.py::test_add", "test_calc.py::test_total"}
 
 
-@pytest.mark.thorough
-def test_inspections_leave_the_last_failures_alone(buggy_project: Project) -> None:
-    buggy_project.run("-q", *INSPECTED)
-
-    cache = buggy_project.root / ".pytest_cache" / "v" / "cache" / "lastfailed"
-    assert set(json.loads(cache.read_text(encoding="utf-8"))) == {
-        "test_calc.py::test_add",
-        "test_calc.py::test_total",
-    }
-
-
-def test_tests_may_be_chosen_by_name(shared_buggy_project: Project) -> None:
-    run = shared_buggy_project.localize("-k", "add or half", *INSPECTED)
+@pytest.mark.parametrize("args", [("-x",), ("-k", "add or half"), ("test_calc.py::test_add",)])
+def test_part_of_the_tests_may_be_run(shared_buggy_project: Project, args: tuple[str, ...]) -> None:
+    run = shared_buggy_project.localize(*args, *INSPECTED)
 
     assert run.failing == {"test_calc.py::test_add"}
     assert not run.faults[0]["flaky"]
     assert run.names()[0] == "calc.py add"
-
-
-def test_one_test_may_be_named(shared_buggy_project: Project) -> None:
-    run = shared_buggy_project.localize("test_calc.py::test_add", *INSPECTED)
-
-    assert run.failing == {"test_calc.py::test_add"}
-    assert not run.faults[0]["flaky"]
+    assert run.ret == 1
 
 
 @pytest.mark.thorough
@@ -495,56 +452,24 @@ def test_importlib_mode_is_inspected(buggy_project: Project) -> None:
 # -- what the ini file asks for is asked of the main run only
 
 
-@pytest.fixture(scope="module")
-def loaded_project(projects: Projects) -> Project:
+def test_files_that_the_ini_file_asks_for_are_those_of_the_main_run(projects: Projects) -> None:
     ini = """
         [pytest]
         addopts = --cov=. --cov-report=xml -n2 --junitxml=junit.xml --strict-markers -x
             --log-file=run.log --durations=3
         """
-    conftest = """
-        import os
+    project = projects.buggy({"pytest.ini": ini})
 
-
-        def pytest_configure(config):
-            with open("starts", "a") as stream:
-                stream.write(f"{config.option.numprocesses} {config.option.xmlpath}\\n")
-        """
-    project = projects.buggy({"pytest.ini": ini, "conftest.py": conftest})
     run = project.localize(*INSPECTED, "-n0", "--maxfail=9", lean=False)
+
     assert run.inspections
-    return project
-
-
-@pytest.mark.thorough
-def test_junit_file_is_that_of_the_main_run(loaded_project: Project) -> None:
-    text = (loaded_project.root / "junit.xml").read_text(encoding="utf-8")
-
-    assert re.search(r'failures="2"', text)
-    assert re.search(r'tests="6"', text)
-
-
-def test_coverage_file_is_that_of_the_main_run(loaded_project: Project) -> None:
-    text = (loaded_project.root / "coverage.xml").read_text(encoding="utf-8")
-
-    assert 'filename="calc.py"' in text
-    assert 'line-rate="0"' not in text
-
-
-def test_no_file_but_those_that_were_asked_for_appears(loaded_project: Project) -> None:
-    names = {path.name for path in loaded_project.root.iterdir()}
-
-    assert names - {"__pycache__", ".pytest_cache", ".hypothesis", ".bayesloc"} == {
-        "calc.py",
-        "test_calc.py",
-        "conftest.py",
-        "pytest.ini",
-        "junit.xml",
-        "coverage.xml",
-        ".coverage",
-        "run.log",
-        "starts",
-    }
+    assert re.search(r'failures="2".*tests="6"', project.read("junit.xml"))
+    assert 'filename="calc.py"' in project.read("coverage.xml")
+    assert 'line-rate="0"' not in project.read("coverage.xml")
+    made = {"junit.xml", "coverage.xml", ".coverage", "run.log"}
+    kept = {"__pycache__", ".pytest_cache", ".hypothesis", ".bayesloc"}
+    names = {path.name for path in project.root.iterdir()}
+    assert names - kept == {"calc.py", "test_calc.py", "pytest.ini", *made}
 
 
 @pytest.mark.thorough
@@ -601,19 +526,11 @@ def test_coverage_collects_where_no_slot_is_free(projects: Projects) -> None:
 
 @pytest.mark.thorough
 def test_debugger_keeps_its_trace_function(projects: Projects) -> None:
-    tests = """
-        import sys
-
-        from calc import add
-
-
-        def test_debugged():
-            assert sys.gettrace() is sys.debugger
-
-
-        def test_add():
-            assert add(1, 1) == 2
-        """
+    tests = asserting(
+        "import sys\n\nfrom calc import add",
+        debugged="sys.gettrace() is sys.debugger",
+        add="add(1, 1) == 2",
+    )
     project = projects.buggy({"test_calc.py": tests})
     code = (
         "import sys, pytest; sys.debugger = lambda *args: None; sys.settrace(sys.debugger); "

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects, Run
 
@@ -147,13 +149,7 @@ ZOO = {
             def test_shown(self):
                 self.assertEqual(make(), 1)
         """,
-    "test_repr.py": """
-        from code_ import make
-
-
-        def test_shown():
-            assert make() == 1
-        """,
+    "test_repr.py": asserting("from code_ import make", shown="make() == 1"),
 }
 ZOO["code_.py"] = ZOO.pop("code.py")  # the standard library has a module ``code``
 
@@ -349,21 +345,10 @@ def test_code_executed_at_import_is_credited_to_the_tests_of_the_module(
                     return "started"
                 """,
             "other.py": "def one():\n    return 1\n",
-            "test_app.py": """
-                import app
-                from registry import HANDLERS
-
-
-                def test_start():
-                    assert "start" in HANDLERS
-                """,
-            "test_other.py": """
-                from other import one
-
-
-                def test_one():
-                    assert one() == 1
-                """,
+            "test_app.py": asserting(
+                "import app\nfrom registry import HANDLERS", start='"start" in HANDLERS'
+            ),
+            "test_other.py": asserting("from other import one", one="one() == 1"),
         }
     )
 
@@ -446,19 +431,11 @@ def test_generators_and_coroutines_are_ranked(projects: Projects) -> None:
                     await asyncio.sleep(0)
                     return 1
                 """,
-            "test_lib.py": """
-                import asyncio
-
-                from lib import fetch, numbers
-
-
-                def test_numbers():
-                    assert list(numbers(2)) == [0, 1]
-
-
-                def test_fetch():
-                    assert asyncio.run(fetch()) == 1
-                """,
+            "test_lib.py": asserting(
+                "import asyncio\n\nfrom lib import fetch, numbers",
+                numbers="list(numbers(2)) == [0, 1]",
+                fetch="asyncio.run(fetch()) == 1",
+            ),
         }
     )
 

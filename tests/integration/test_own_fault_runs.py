@@ -92,81 +92,62 @@ def test_fault_of_ours_leaves_a_green_run_green(green_project: Project) -> None:
     assert "bayesloc" not in run.output
 
 
-@pytest.mark.thorough
-def test_report_that_cannot_be_drawn_costs_one_warning(buggy_project: Project) -> None:
-    project = _broken(buggy_project, "pytest_bayesloc.report.html", "", "render")
+#: A fault, what is said of it, and whether inspections are made all the same.
+SPARED = {
+    "proposals that break": (
+        """
+        def pytest_bayesloc_propose_patches(config, location, source):
+            raise RuntimeError("planted")
+        """,
+        "A plugin's pytest_bayesloc_propose_patches failed",
+        True,
+    ),
+    "a fault of ours": (
+        BREAK.format(module="pytest_bayesloc.inspection.loop", owner="InspectionLoop", name="run"),
+        "(own-fault)",
+        False,
+    ),
+    "a report that can't be drawn": (
+        BREAK.format(module="pytest_bayesloc.report.html", owner="", name="render"),
+        "(own-fault)",
+        True,
+    ),
+    "a server that can't start": (
+        """
+        import sys
 
-    run = project.run("-q", "--tb=no", "--bayesloc")
-
-    assert run.ret == 1
-    assert "INTERNALERROR" not in run.output
-    assert "(own-fault)" in run.stdout
-
-
-@pytest.mark.thorough
-def test_proposals_that_break_spare_the_ranking(buggy_project: Project) -> None:
-    buggy_project.write(
-        {
-            "conftest.py": """
-                def pytest_bayesloc_propose_patches(config, location, source):
-                    raise RuntimeError("planted")
-                """
-        }
-    )
-
-    run = buggy_project.localize("--bayesloc", "--bayesloc-threshold=0.999")
-
-    assert run.ret == 1
-    assert run.names()[0] == "calc.py add"
-    assert run.stdout.count("A plugin's pytest_bayesloc_propose_patches failed") == 1
-    assert run.inspections
-    assert "Traceback" not in run.output
-
-
-@pytest.mark.thorough
-def test_fault_of_ours_while_inspecting_spares_the_ranking(buggy_project: Project) -> None:
-    project = _broken(buggy_project, "pytest_bayesloc.inspection.loop", "InspectionLoop", "run")
-
-    run = project.localize("--bayesloc", "--bayesloc-threshold=0.999")
-
-    assert run.names()[0] == "calc.py add"
-    assert "(own-fault)" in run.stdout
-
-
-@pytest.mark.thorough
-def test_server_that_cannot_start_spares_the_ranking(buggy_project: Project) -> None:
-    buggy_project.write(
-        {
-            "conftest.py": """
-                import sys
-
-                if "pytest_bayesloc.rerun.server" in sys.modules:
-                    raise RuntimeError("only once")
-                """
-        }
-    )
-
-    run = buggy_project.localize("--bayesloc", "--bayesloc-threshold=0.999")
-
-    assert run.ret == 1
-    assert run.names()[0] == "calc.py add"
-    assert "did not start" in run.stdout
-    assert "Traceback" not in run.output
-
-
-@pytest.mark.thorough
-def test_python_that_cannot_be_started_again_spares_the_ranking(projects: Projects) -> None:
-    conftest = """
+        if "pytest_bayesloc.rerun.server" in sys.modules:
+            raise RuntimeError("only once")
+        """,
+        "did not start",
+        False,
+    ),
+    "a Python that can't be started again": (
+        """
         import sys
 
 
         def pytest_sessionfinish():
             sys.executable = "/nowhere/python"
-        """
+        """,
+        "could not be started",
+        False,
+    ),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("conftest", "said", "is_inspected"), SPARED.values(), ids=SPARED)
+def test_fault_of_an_inspection_or_a_report_spares_the_ranking(
+    projects: Projects, conftest: str, said: str, is_inspected: bool
+) -> None:
     run = projects.buggy({"conftest.py": conftest}).localize(
-        "--bayesloc", "--bayesloc-threshold=0.999"
+        "--bayesloc", "--bayesloc-threshold=0.999", "--bayesloc-report=html"
     )
 
     assert run.ret == 1
     assert run.names()[0] == "calc.py add"
-    assert "could not be started" in run.stdout
+    assert run.stdout.count(said) == 1
+    assert bool(run.inspections) == is_inspected
+    assert "Traceback" not in run.output
+    assert "INTERNALERROR" not in run.output

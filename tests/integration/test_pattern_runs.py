@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects, Run
 
@@ -35,25 +37,13 @@ LEXER = r"""
                 raise ValueError(text[at:])
         return found
     """
-TESTS = """
-    from lexer import tokens
-
-
-    def test_sum():
-        assert tokens("a + 12") == [("name", "a"), ("sign", "+"), ("number", "12")]
-
-
-    def test_names():
-        assert tokens("one_two three") == [("name", "one_two"), ("name", "three")]
-
-
-    def test_call():
-        assert tokens("f(x)/2")[3:] == [("sign", ")"), ("sign", "/"), ("number", "2")]
-
-
-    def test_digits_in_names():
-        assert tokens("x1 + y2") == [("name", "x1"), ("sign", "+"), ("name", "y2")]
-    """
+TESTS = asserting(
+    "from lexer import tokens",
+    sum='tokens("a + 12") == [("name", "a"), ("sign", "+"), ("number", "12")]',
+    names='tokens("one_two three") == [("name", "one_two"), ("name", "three")]',
+    call='tokens("f(x)/2")[3:] == [("sign", ")"), ("sign", "/"), ("number", "2")]',
+    digits_in_names='tokens("x1 + y2") == [("name", "x1"), ("sign", "+"), ("name", "y2")]',
+)
 INLINE = r"""
     import re
 
@@ -98,17 +88,9 @@ STRICT = """
     def least(numbers):
         return max(numbers)
     """
-TESTS_OF_STRICT = """
-    from strict import least
-
-
-    def test_least():
-        assert least([2, 1]) == 1
-
-
-    def test_only():
-        assert least([3]) == 3
-    """
+TESTS_OF_STRICT = asserting(
+    "from strict import least", least="least([2, 1]) == 1", only="least([3]) == 3"
+)
 
 
 def patched(run: Run) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_bayesloc.pipeline.questions import QUESTIONS, Questions
 from pytest_bayesloc.pipeline.result_questions import QuestionError
+from tests.integration.conftest import asserting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,21 +32,12 @@ FILES = {
         def total(prices, rate):
             return sum(net(price, rate) for price in prices)
         """,
-    "test_shop.py": """
-        from shop import net, total
-
-
-        def test_total():
-            assert total([2, 3], 2) == 10
-
-
-        def test_total_of_nothing():
-            assert total([], 2) == 0
-
-
-        def test_net():
-            assert net(1, 1) == 1
-        """,
+    "test_shop.py": asserting(
+        "from shop import net, total",
+        total="total([2, 3], 2) == 10",
+        total_of_nothing="total([], 2) == 0",
+        net="net(1, 1) == 1",
+    ),
 }
 
 

@@ -18,6 +18,7 @@ from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
 from pytest_bayesloc.rerun.effects import Effects
 from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.rerun.transports.local import local_transport
+from tests.integration.conftest import asserting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,26 +60,13 @@ FILES = {
         def four():
             return 1
         """,
-    "test_all.py": """
-        import a, b
-
-
-        def test_a():
-            assert (a.one(), a.two()) == (2, 2)
-
-
-        def test_b():
-            assert (a.one(), b.three()) == (2, 2)
-
-
-        def test_size():
-            assert a.Child().size() == 0
-
-
-        def test_late():
-            import late
-            assert (a.one(), late.four()) == (2, 2)
-        """,
+    "test_all.py": asserting(
+        "import a, b",
+        a="(a.one(), a.two()) == (2, 2)",
+        b="(a.one(), b.three()) == (2, 2)",
+        size="a.Child().size() == 0",
+        late="import late; assert (a.one(), late.four()) == (2, 2)",
+    ),
     "test_broken.py": """
         import a
         assert a.STEP == 2

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects
 
@@ -64,19 +66,11 @@ def test_support_is_named_by_tests_that_are_about_it(projects: Projects) -> None
         **FRAMES,
         "frames/testing.py": TESTING.replace("all(", "any("),
         "frames/core.py": "def double(xs):\n    return [2 * x for x in xs]\n",
-        "tests/test_testing.py": """
-            import pytest
-            from frames.core import double
-            from frames.testing import assert_same, equal
-
-
-            def test_equal_lists():
-                assert equal(double([1]), [2])
-
-
-            def test_different_lists():
-                assert not equal([1, 3], [1, 5])
-            """,
+        "tests/test_testing.py": asserting(
+            "from frames.core import double\nfrom frames.testing import equal",
+            equal_lists="equal(double([1]), [2])",
+            different_lists="not equal([1, 3], [1, 5])",
+        ),
     }
 
     run = projects.make(files).localize()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.integration.conftest import asserting
+
 if TYPE_CHECKING:
     from tests.integration.conftest import Projects
 
@@ -30,21 +32,12 @@ PROJECT = {
     "pytest.ini": "[pytest]\npythonpath = .\n",
     "app/__init__.py": "",
     "app/conf.py": CONF,
-    "tests/test_conf.py": """
-        from app.conf import address, load
-
-
-        def test_port():
-            assert load('{"port": "80"}')["host"] == "localhost"
-
-
-        def test_address():
-            assert address('{"host": "db", "port": 5432}') == "db:5432"
-
-
-        def test_default_port():
-            assert address('{"host": "db"}') == "db:8000"
-        """,
+    "tests/test_conf.py": asserting(
+        "from app.conf import address, load",
+        port='load(\'{"port": "80"}\')["host"] == "localhost"',
+        address='address(\'{"host": "db", "port": 5432}\') == "db:5432"',
+        default_port='address(\'{"host": "db"}\') == "db:8000"',
+    ),
 }
 
 
