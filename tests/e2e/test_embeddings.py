@@ -101,13 +101,14 @@ def test_vectors_come_in_the_order_of_the_texts(settings: pytest.MonkeyPatch) ->
 def test_setting_of_the_client_that_is_wrong_is_one_error(
     settings: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
-    settings.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    settings.setenv(name, value)
     settings.delenv("NO_PROXY", raising=False)
     settings.delenv("no_proxy", raising=False)
 
-    with pytest.raises(EndpointError, match=r"\(embeddings\)"):
-        EndpointEmbedder("m", deadline_s=5.0).embed(["a"])
+    with serving(raw(answer([1.0]))) as script:
+        settings.setenv("OPENAI_BASE_URL", script.url)
+        settings.setenv(name, value)
+        with pytest.raises(EndpointError, match=r"\(embeddings\)"):
+            EndpointEmbedder("m", deadline_s=5.0).embed(["a"])
 
 
 NO_VECTORS = {

@@ -143,29 +143,34 @@ def test_a_file_that_could_not_be_had_back_is_not_written(project: Project, why:
     assert b"widht" in path.read_bytes()
 
 
+def assert_left(
+    project: Project, why: str, *args: str, lean: bool = True, ci: str = "NONE"
+) -> None:
+    """Run it: the file is left as it was, and the reason is said."""
+    run = project.localize(*args, lean=lean, env={ci: "true"})
+
+    assert why in run.output
+    assert "widht" in project.read("shapes.py")
+
+
 def test_outside_of_version_control_nothing_is_written(projects: Projects) -> None:
     project = projects.make(MISSPELT)
 
-    run = project.localize(APPLY)
-
-    assert "it is outside of version control" in run.output
-    assert "widht" in project.read("shapes.py")
+    assert_left(project, "it is outside of version control", APPLY)
 
 
 @pytest.mark.parametrize("name", ["CI", "GITHUB_ACTIONS", "TF_BUILD"])
 def test_in_a_ci_run_nothing_is_written(project: Project, name: str) -> None:
-    run = project.localize(APPLY, env={name: "true"})
-
-    assert "this is a CI run" in run.output
-    assert "widht" in project.read("shapes.py")
+    assert_left(project, "this is a CI run", APPLY, ci=name)
 
 
 @pytest.mark.thorough
 def test_under_xdist_nothing_is_written(project: Project) -> None:
-    run = project.localize(APPLY, "-n2", lean=False)
+    assert_left(project, "this is a run of pytest-xdist", APPLY, "-n2", lean=False)
 
-    assert "this is a run of pytest-xdist" in run.output
-    assert "widht" in project.read("shapes.py")
+
+def test_without_a_terminal_nobody_is_asked(project: Project) -> None:
+    assert_left(project, "has nobody to ask", "--bayesloc-fix=review")
 
 
 def test_a_dirty_file_is_written_on_request(project: Project) -> None:
@@ -245,10 +250,3 @@ def test_who_says_nothing_of_a_fix_is_asked_of_the_next(projects: Projects) -> N
     printed = reviewed(project, b"\nq\n")
 
     assert printed.count("[y/N/q]") == 2
-
-
-def test_without_a_terminal_nobody_is_asked(project: Project) -> None:
-    run = project.run("-q", "--bayesloc-fix=review")
-
-    assert "has nobody to ask" in run.output
-    assert "widht" in project.read("shapes.py")

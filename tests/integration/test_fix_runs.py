@@ -528,33 +528,6 @@ FIRST = {
         },
         *("normal-form", '(unicodedata.normalize("NFC", name).casefold().split())', None),
     ),
-    "condition that lacks what the failing test alone has": (
-        {
-            "nodes.py": """
-                class Node:
-                    def __init__(self, kind, column=0):
-                        self.kind = kind
-                        self.column = column
-
-
-                def is_removable(node, strict=False):
-                    if (
-                        node.kind == "import" and
-                        strict is False
-                    ):
-                        return True
-                    return False
-                """,
-            "test_nodes.py": asserting(
-                "from nodes import Node, is_removable",
-                import_is_removable='is_removable(Node("import"))',
-                import_is_not_removable_if_strict='not is_removable(Node("import"), strict=True)',
-                expression_is_not_removable='not is_removable(Node("expression", 4))',
-                import_in_a_block_is_not_removable='not is_removable(Node("import", 4))',
-            ),
-        },
-        *("add-clause", "strict is False and node.column == 0", FEW),
-    ),
     "state that one test leaves to another": (
         {
             "basket.py": """
@@ -588,6 +561,33 @@ FIRST = {
             "test_main.py": asserting("from main import add", add="add(1, 2) == 3"),
         },
         *("circular-import", "-from main import add", None),
+    ),
+    "condition that lacks what the failing test alone has": (
+        {
+            "nodes.py": """
+                class Node:
+                    def __init__(self, kind, column=0):
+                        self.kind = kind
+                        self.column = column
+
+
+                def is_removable(node, strict=False):
+                    if (
+                        node.kind == "import" and
+                        strict is False
+                    ):
+                        return True
+                    return False
+                """,
+            "test_nodes.py": asserting(
+                "from nodes import Node, is_removable",
+                import_is_removable='is_removable(Node("import"))',
+                import_is_not_removable_if_strict='not is_removable(Node("import"), strict=True)',
+                expression_is_not_removable='not is_removable(Node("expression", 4))',
+                import_in_a_block_is_not_removable='not is_removable(Node("import", 4))',
+            ),
+        },
+        *("add-clause", "strict is False and node.column == 0", FEW),
     ),
     "function that deletes files": (
         {
@@ -625,12 +625,12 @@ FIRST = {
         *("misspelt-name", "+        return function(name).upper()", None),
     ),
 }
-QUICK = {*[*FIRST][7:], "condition that lacks what the failing test alone has"}
+THOROUGH = [*FIRST][:6]
 
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough) for name in FIRST],
+    [pytest.param(name, marks=pytest.mark.thorough if name in THOROUGH else ()) for name in FIRST],
 )
 def test_first_fix_is_the_one_that_the_code_tells(projects: Projects, name: str) -> None:
     files, tool, line, doubt = FIRST[name]

@@ -145,8 +145,8 @@ def test_advice_of_the_last_run_is_read_without_running_a_test(project: Project)
     assert all(line in told for line in advice)
 
 
-def test_result_holds_the_advice(project: Project) -> None:
-    run = project.localize()
+def test_result_and_page_hold_the_advice(project: Project) -> None:
+    run = project.localize("--bayesloc-report=html:page.html")
 
     (advice,) = run.document["memory"]["advice"]
     (record,) = run.document["memory"]["records"]
@@ -154,6 +154,9 @@ def test_result_holds_the_advice(project: Project) -> None:
     assert record["category"] == "DATA_ERROR"
     assert record["signature"] == "ValueError: degree <int> needs <int> knots, got <int>"
     assert record["tests"] == ["test_curve.py::test_cubic"]
+    page = project.read("page.html")
+    assert "What is remembered" in page
+    assert "learned: check needs len(knots) &gt;= 2 * degree + 2" in page
 
 
 def test_loops_can_be_switched_off(project: Project) -> None:
@@ -163,14 +166,6 @@ def test_loops_can_be_switched_off(project: Project) -> None:
     edit(project, "knots.py", "and degree:", "and degree > 0:")
 
     assert "step back" not in section(project, "--bayesloc-without=loops")
-
-
-def test_page_holds_the_advice(project: Project) -> None:
-    project.run("-q", "--bayesloc-report=html:page.html")
-
-    page = project.read("page.html")
-    assert "What is remembered" in page
-    assert "learned: check needs len(knots) &gt;= 2 * degree + 2" in page
 
 
 @pytest.mark.parametrize(

@@ -24,17 +24,12 @@ bayesloc_formula = ochiai
 bayesloc_model = independent
 """
 SOURCE = 'bayesloc_source = ["."]\n'
+QUOTED, NATIVE = (re.sub(rf"= (?!true)({what})", r'= "\1"', TWINS) for what in (".*", "[a-z]+"))
 #: Files of settings; in a native table numbers are numbers.
 TABLES = {
-    "pytest.ini": ("pytest.ini", f"[pytest]{TWINS}"),
-    "pyproject.toml": (
-        *("pyproject.toml",),
-        "[tool.pytest.ini_options]" + re.sub(r"= (?!true)(.*)", r'= "\1"', TWINS) + SOURCE,
-    ),
-    "native table": (
-        *("pyproject.toml",),
-        "[tool.pytest]" + re.sub(r"= (?!true)([a-z]+)", r'= "\1"', TWINS) + SOURCE,
-    ),
+    "pytest.ini": {"pytest.ini": f"[pytest]{TWINS}"},
+    "pyproject.toml": {"pyproject.toml": f"[tool.pytest.ini_options]{QUOTED}{SOURCE}"},
+    "native table": {"pyproject.toml": f"[tool.pytest]{NATIVE}{SOURCE}"},
 }
 
 
@@ -66,7 +61,7 @@ def test_ini_twins_work_in_each_file(projects: Projects, name: str) -> None:
     if name == "native table" and pytest.version_tuple < (9, 0):
         pytest.skip("the native table came with pytest 9")
 
-    run = projects.buggy(dict([TABLES[name]])).localize()
+    run = projects.buggy(TABLES[name]).localize()
 
     session = run.document["session"]
     assert (session["formula"], session["model"]) == ("ochiai", "independent")

@@ -9,7 +9,7 @@ import pytest
 from tests.integration.conftest import asserting
 
 if TYPE_CHECKING:
-    from tests.integration.conftest import Projects, Run
+    from tests.integration.conftest import Project, Projects, Run
 
 pytestmark = pytest.mark.traced
 
@@ -155,8 +155,17 @@ ZOO["code_.py"] = ZOO.pop("code.py")  # the standard library has a module ``code
 
 
 @pytest.fixture(scope="module")
-def zoo(projects: Projects) -> Run:
-    return projects.make(ZOO).localize()
+def project(projects: Projects) -> Project:
+    return projects.make(ZOO)
+
+
+@pytest.fixture(scope="module")
+def zoo(project: Project) -> Run:
+    return project.localize()
+
+
+def test_outcomes_are_those_of_a_run_without_us(project: Project, zoo: Run) -> None:
+    assert zoo.outcomes == project.run("-q", "--no-bayesloc").outcomes
 
 
 @pytest.mark.parametrize(

@@ -131,27 +131,51 @@ def rerun(
     return done.tests[node_id(name)].verdict, done.how, done.n_swapped
 
 
-def test_two_functions_of_a_file_are_swapped_at_once(
-    project: Project, runner: ServerRunner
+BOTH, STEP = {**ONE, **TWO}, {"STEP = 1": "STEP = 2"}
+CHILD = "class Child(Base):\n    def size(self):\n        return "
+SUPER = {f"{CHILD}1": f"{CHILD}super().size()"}
+GONE = {"def one():\n    return STEP\n": "one = int\n"}
+SWAPPED_ONE, SWAPPED_FOUR = ("a.py", ["one"], ONE), ("late.py", ["four"], THREE)
+SWAPPED_THREE = ("b.py", ["three"], THREE)
+#: Patches by file, functions and edits; a test, its verdict, how it is run, and what is swapped.
+PATCHES = {
+    "two functions of a file": ([("a.py", ["one", "two"], BOTH)], "a", "pass", "fork", 2),
+    "one of two edited functions": ([("a.py", ["one"], BOTH)], "a", "fail", "fork", 1),
+    "functions of two files": ([SWAPPED_ONE, SWAPPED_THREE], "b", "pass", "fork", 2),
+    "a body and a function": (
+        [("a.py", ["<module>"], STEP), SWAPPED_THREE],
+        "b",
+        "pass",
+        "fresh",
+        2,
+    ),
+    "a function beside its body": (
+        *([("a.py", ["two", "<module>"], {**TWO, **STEP})], "a"),
+        *("pass", "fresh", 1),
+    ),
+    "a file that the test imports, last": ([SWAPPED_ONE, SWAPPED_FOUR], "late", "pass", "fork", 2),
+    "a file that the test imports, first": ([SWAPPED_FOUR, SWAPPED_ONE], "late", "pass", "fork", 2),
+    "what closes over other variables": (
+        [("a.py", ["Child.size"], SUPER)],
+        "size",
+        "pass",
+        "fresh",
+        1,
+    ),
+    "what is not in the patched text": ([("a.py", ["one"], GONE)], "a", "fail", "fresh", 1),
+}
+
+
+@pytest.mark.parametrize("name", PATCHES)
+def test_patch_is_swapped_where_it_can_be_and_imported_otherwise(
+    project: Project, runner: ServerRunner, name: str
 ) -> None:
-    both = patch(project, "a.py", "one", "two", edits={**ONE, **TWO})
+    patches, test, verdict, how, n_swapped = PATCHES[name]
+    first, *others = (patch(project, file, *at, edits=edits) for file, at, edits in patches)
 
-    assert rerun(runner, both, "a") == (Verdict.PASS, "fork", 2)
+    done = rerun(runner, replace(first, companions=tuple(others)), test)
 
-
-def test_only_the_functions_that_are_named_are_swapped(
-    project: Project, runner: ServerRunner
-) -> None:
-    one = patch(project, "a.py", "one", edits={**ONE, **TWO})
-
-    assert rerun(runner, one, "a") == (Verdict.FAIL, "fork", 1)
-
-
-def test_functions_of_two_files_are_swapped_at_once(project: Project, runner: ServerRunner) -> None:
-    one = patch(project, "a.py", "one", edits=ONE)
-    three = patch(project, "b.py", "three", edits=THREE)
-
-    assert rerun(runner, replace(one, companions=(three,)), "b") == (Verdict.PASS, "fork", 2)
+    assert done == (Verdict(verdict), how, n_swapped)
 
 
 def test_patch_ends_with_its_re_run(project: Project, runner: ServerRunner) -> None:
@@ -411,53 +435,6 @@ def test_default_is_only_changed_by_an_import(project: Project, runner: ServerRu
 
     assert rerun(runner, both, "a")[:2] == (Verdict.FAIL, "fork")
     assert rerun(runner, replace(both, fresh=True), "a")[:2] == (Verdict.PASS, "fresh")
-
-
-def test_two_files_are_imported_anew_at_once(project: Project, runner: ServerRunner) -> None:
-    one = patch(project, "a.py", "<module>", edits={"STEP = 1": "STEP = 2"})
-    three = patch(project, "b.py", "three", edits=THREE)
-
-    done = rerun(runner, replace(one, companions=(three,)), "b")
-
-    assert done == (Verdict.PASS, "fresh", 2)
-
-
-def test_function_beside_a_module_body_is_imported_with_it(
-    project: Project, runner: ServerRunner
-) -> None:
-    both = patch(project, "a.py", "two", "<module>", edits={**TWO, "STEP = 1": "STEP = 2"})
-
-    assert rerun(runner, both, "a") == (Verdict.PASS, "fresh", 1)
-
-
-def test_file_that_the_test_imports_is_patched_beside_one_that_is_swapped(
-    project: Project, runner: ServerRunner
-) -> None:
-    one = patch(project, "a.py", "one", edits=ONE)
-    four = patch(project, "late.py", "four", edits=THREE)
-
-    assert rerun(runner, replace(one, companions=(four,)), "late") == (Verdict.PASS, "fork", 2)
-    assert rerun(runner, replace(four, companions=(one,)), "late") == (Verdict.PASS, "fork", 2)
-
-
-def test_function_that_closes_over_other_variables_is_imported_anew(
-    project: Project, runner: ServerRunner
-) -> None:
-    size = {"class Child(Base):\n    def size(self):\n        return 1": SUPER}
-    made = patch(project, "a.py", "Child.size", edits=size)
-
-    assert rerun(runner, made, "size")[:2] == (Verdict.PASS, "fresh")
-
-
-SUPER = "class Child(Base):\n    def size(self):\n        return super().size()"
-
-
-def test_function_that_is_not_in_the_patched_text_is_imported_away(
-    project: Project, runner: ServerRunner
-) -> None:
-    gone = patch(project, "a.py", "one", edits={"def one():\n    return STEP\n": "one = int\n"})
-
-    assert rerun(runner, gone, "a") == (Verdict.FAIL, "fresh", 1)
 
 
 def test_text_that_does_not_compile_is_unusable_and_costs_no_import(

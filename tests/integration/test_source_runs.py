@@ -37,9 +37,14 @@ def _code(run: Run) -> set[str]:
 
 
 PKG, OTHER = {"pkg/core.py", "pkg/generated.py"}, {"other/side.py"}
-DEEP = asserting(
-    "from pkg.core import core\nfrom pkg.sub.deep import deep", all="core(deep(1)) == 1"
-)
+DEEP = {
+    "pkg/sub/__init__.py": "",
+    "pkg/sub/deep.py": FUNCTION.format("deep"),
+    "tests/test_all.py": asserting(
+        "from pkg.core import core\nfrom pkg.sub.deep import deep", all="core(deep(1)) == 1"
+    ),
+}
+COVERED = {".coveragerc": "[run]\nsource = pkg\nomit = */generated.py\n"}
 #: More files, options, and the code that is under test.
 SOURCES = {
     "everything below rootdir": ({}, (), PKG | OTHER),
@@ -47,23 +52,9 @@ SOURCES = {
     "a folder with a dot": ({}, ("./pkg",), PKG),
     "a folder with a slash": ({}, ("pkg/",), PKG),
     "two folders": ({}, ("pkg", "other"), PKG | OTHER),
-    "a package in a package": (
-        *(
-            {
-                "pkg/sub/__init__.py": "",
-                "pkg/sub/deep.py": FUNCTION.format("deep"),
-                "tests/test_all.py": DEEP,
-            },
-            ("pkg.sub",),
-        ),
-        {"pkg/sub/deep.py"},
-    ),
-    # What it omits can be at fault.
-    "that of coverage": ({".coveragerc": "[run]\nsource = pkg\nomit = */generated.py\n"}, (), PKG),
-    "an option before that of coverage": (
-        *({".coveragerc": "[run]\nsource = pkg\n"}, ("other",)),
-        OTHER,
-    ),
+    "a package in a package": (DEEP, ("pkg.sub",), {"pkg/sub/deep.py"}),
+    "that of coverage, which omits what can be at fault": (COVERED, (), PKG),
+    "an option before that of coverage": (COVERED, ("other",), OTHER),
 }
 
 

@@ -98,13 +98,6 @@ def test_nothing_is_known_of_a_new_parameter_long_after_another_one_went(folder:
     assert folder.memory.last_passed([["t::1[c]"]], ["t::1[a]", "t::1[c]"]) == [None]
 
 
-def test_test_keeps_its_own_last_snapshot(folder: Folder) -> None:
-    folder.passes("t::1", "t::2").write("a.py", "A = 2\n").passes("t::2")
-
-    assert (folder.texts("t::1") or {})["a.py"] == "A = 1\n"
-    assert (folder.texts("t::2") or {})["a.py"] == "A = 2\n"
-
-
 def test_snapshot_of_most_of_the_tests_is_the_one_given(folder: Folder) -> None:
     folder.passes("t::1", "t::2", "t::3").write("a.py", "A = 2\n").passes("t::3")
 
