@@ -96,6 +96,7 @@ WEIGHTS: Mapping[str, float] = {
     "other-flag": 0.45,
     "other-grouping": 0.45,
     "normalize-given": 0.5,
+    "other-directive": 1.0,
     "go-on": 0.3,
     "branch-first": 0.7,
     "same-keyword": 1.2,

@@ -12,6 +12,7 @@ Reference:
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -75,6 +76,7 @@ FURTHER: tuple[Mutation, ...] = (
     informed.convert_to_expected,
     informed.other_kind,
     informed.normalize_given,
+    informed.other_directive,
     informed.catch_error,
     predicates.add_clause,
     predicates.guard_case,
@@ -177,6 +179,8 @@ def edits(
     return _made(_by_line, mutations, source, unit, suspiciousness, hints)
 
 
+#: Of constants alone, they are made at once: their other lines are never executed.
+_TABLES = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _Made: TypeAlias = Iterator[tuple[Mutation, TextEdit]]
 _ByMutation: TypeAlias = Iterable[tuple[Mutation, list[TextEdit]]]
 
@@ -193,6 +197,11 @@ def _made(
         return
     site = Site(source.text, source.module.node, unit.node, hints)
     scores = {line: score for line, score in suspiciousness.items() if score > 0}
+    for table in (node for node in site.nodes if isinstance(node, _TABLES)):
+        parts = list(ast.iter_child_nodes(table))
+        if table.lineno in scores and all(isinstance(p, (ast.Constant, ast.Load)) for p in parts):
+            own = (part.lineno for part in parts if isinstance(part, ast.Constant))
+            scores |= {line: scores[table.lineno] for line in own if line not in scores}
     made = ((each, [e for e in each(site) if e.line in scores]) for each in mutations)
     seen = {source.text}
     for mutation, edit in ordered(made, scores):

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ast
+import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
 from pytest_bayesloc.fixes.site import Site
+from pytest_bayesloc.syntax.expressions import is_literal
 from pytest_bayesloc.syntax.nodes import first_statement, holds, parameters
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 REVERSED = "_[::-1]"
+DIRECTIVES = "YmdHMSpIfyBbAajzZ"  # of formats of dates and times
+_DIRECTIVE = re.compile(r"%([A-Za-z])")
 
 N_CHANGES = 4  # that make what was computed what was expected
 ELSEWHERE = 0.5  # of the chance of a conversion beside others
@@ -54,6 +59,32 @@ def normalize_given(site: Site) -> Iterator[TextEdit]:
                 made = f"{name} = {name}.{method}()"
                 if edit := site.before(first, made, f"`{made}`"):
                     yield edit
+
+
+def other_directive(site: Site) -> Iterator[TextEdit]:
+    """Put another directive into a format that no time of failing tests has, and that one fits."""
+    given = (value.text or "" for s in site.hints.failing for value in s.values.values())
+    literals = (ast.literal_eval(text) for text in dict.fromkeys(given) if is_literal(text))
+    texts = [text for text in literals if isinstance(text, str)]
+    for node in site.own(ast.Constant) if texts else ():
+        value, said = node.value, site.of(node)
+        if not isinstance(value, str) or any(_is_time(text, value) for text in texts):
+            continue
+        for found in _DIRECTIVE.finditer(said):
+            for other in DIRECTIVES:
+                made = f"{said[: found.start(1)]}{other}{said[found.end(1) :]}"
+                whole = f"({made})"  # it may have several lines, or be a part of an f-string
+                form = ast.literal_eval(whole) if is_literal(whole) else ""
+                if any(_is_time(text, form) for text in texts):
+                    yield site.replace(node, made, f"`%{found[1]}` to `%{other}`")
+
+
+def _is_time(text: str, form: str) -> bool:
+    try:
+        time.strptime(text, form)
+    except (ValueError, re.error):
+        return False
+    return True
 
 
 def convert_to_expected(site: Site) -> Iterator[TextEdit]:

@@ -230,6 +230,15 @@ def test_lines_that_no_failing_test_executed_are_left_alone() -> None:
     assert found == {2}
 
 
+def test_constants_on_lines_of_their_own_are_edited_where_their_table_is_made() -> None:
+    source = SourceMap(f"{HEAD}a = [\n        1,\n        2,\n    ]\n    return [\n b]\n", "m.py")
+
+    found = {edit.line for _, edit, _ in edits(ALL, source, source.units[1], {2: 0.5, 6: 0.5})}
+
+    assert found >= {3, 4}
+    assert 7 not in found
+
+
 def test_name_bound_shortly_before_stands_for_one_although_it_looks_otherwise() -> None:
     first = "".join(f"total_{n} = {n}\n    " for n in range(8))
 

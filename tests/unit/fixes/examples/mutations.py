@@ -30,6 +30,7 @@ HINTS = {
     ),
     "skip-empty": Hints(error="IndexError", line=2),
     "raise-again": Hints(is_lenient=True),
+    "other-directive": Hints(failing=[sampled("'11:00 PM'")]),
     "normalize-given": Hints(failing=[sampled("'Ab '")]),
     "other-kind": Hints(sides=[(None, "null")]),
     "convert-to-expected": Hints(sides=[("", "A"), ([2, 1], [1, 2]), ([1, 2], [2, 1])]),
@@ -45,6 +46,10 @@ EXAMPLES = {
         ("x = first + second\n    return [1]", "x = first + second\n    return x"),
         ("for a in first:\n        g(second)\n    return first",
          "for a in first:\n        g(a)\n    return first"),
+    ),
+    "other-directive": (
+        ("return strptime(first, '%I:%M %S')", "return strptime(first, '%I:%M %p')"),
+        ("f('%I:'\n      '%M %S', f'{a}%S')", "f('%I:'\n      '%M %p', f'{a}%S')"),
     ),
     "skip-empty": (
         ("return [a[0] for a in first]", "return [a[0] for a in first if a]"),
