@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.failure import Cause, CauseKind
 from pytest_bayesloc.syntax.nodes import called_name, names_in, nodes_inside, stored_names
 
 if TYPE_CHECKING:

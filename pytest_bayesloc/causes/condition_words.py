@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.causes.asked import rewrites, stores
 from pytest_bayesloc.causes.awaits import StaleRead, stale_read
 from pytest_bayesloc.causes.conditions import HASH
-from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.failure import Cause, CauseKind
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.rerun.conditions import TWIN
 

@@ -15,7 +15,7 @@ from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.causes.order import N_AGREEING, is_same
-from pytest_bayesloc.domain.cause import CauseKind
+from pytest_bayesloc.domain.failure import CauseKind
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from pytest_bayesloc.inspection.delta import minimal
 from pytest_bayesloc.rerun.conditions import ABSENT, TASKS, TWIN

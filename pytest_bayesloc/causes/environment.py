@@ -27,8 +27,7 @@ from pytest_bayesloc.causes.asked import (
     variables,
 )
 from pytest_bayesloc.causes.versions import other_version
-from pytest_bayesloc.domain.cause import Cause, CauseKind
-from pytest_bayesloc.domain.failure import Frame
+from pytest_bayesloc.domain.failure import Cause, CauseKind, Frame
 from pytest_bayesloc.domain.source import unit_of_frame
 from pytest_bayesloc.syntax.nodes import imported_from, names_in, statements_in
 

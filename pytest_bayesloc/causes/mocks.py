@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.failure import Cause, CauseKind
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.syntax.nodes import called_name, imported_from, nodes_of
 

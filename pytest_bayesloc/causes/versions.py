@@ -13,7 +13,7 @@ import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.failure import Cause, CauseKind
 from pytest_bayesloc.domain.texts import listed
 
 if TYPE_CHECKING:

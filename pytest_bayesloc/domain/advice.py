@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from pytest_bayesloc.domain.bug import BugRecord
-    from pytest_bayesloc.domain.cause import Cause
+    from pytest_bayesloc.domain.failure import Cause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pytest_bayesloc.domain.cause import Cause
     from pytest_bayesloc.domain.evidence import Evidence
-    from pytest_bayesloc.domain.failure import ErrorKind, Failure, Origin
+    from pytest_bayesloc.domain.failure import Cause, ErrorKind, Failure, Origin
     from pytest_bayesloc.domain.inspection import Finding
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.spectrum import Counts

@@ -12,9 +12,9 @@ from datetime import datetime
 from pytest_bayesloc.domain.bug import Run
 from pytest_bayesloc.domain.evidence import OUTCOMES, Outcome
 from pytest_bayesloc.domain.fixing import FixPattern, ToolRecord
-from pytest_bayesloc.memory.database import Connection
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import row, written
+from pytest_bayesloc.memory.store import Connection
 
 APPLIED, UNDONE, BROKEN = "applied", "undone", "broken"
 BROKEN_WITHIN = 10  # runs after a fix was applied

@@ -19,8 +19,8 @@ from pytest_bayesloc.domain.bug import (
     TrialOutcome,
 )
 from pytest_bayesloc.domain.texts import numbered, words
-from pytest_bayesloc.memory.database import Connection, chunks
 from pytest_bayesloc.memory.schema import LISTS, row, written
+from pytest_bayesloc.memory.store import Connection, chunks
 
 # The fates of a bug's tests.
 FAILING, PASSING, GONE, WEAKENED = "failing", "passing", "gone", "weakened"

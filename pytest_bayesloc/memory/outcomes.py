@@ -14,12 +14,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_bayesloc.domain.advice import Estimate, FlakyTest, RememberedCause
-from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.failure import Cause, CauseKind
 from pytest_bayesloc.domain.texts import file_of_test, text_digest
 from pytest_bayesloc.history.changes import name_of, state_of
-from pytest_bayesloc.memory.database import chunks
 from pytest_bayesloc.memory.schema import row, written
 from pytest_bayesloc.memory.statistics import share
+from pytest_bayesloc.memory.store import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -18,10 +18,9 @@ from pytest_bayesloc.domain.bug import Category, TrialOutcome
 from pytest_bayesloc.domain.ports import Embedder
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.domain.texts import bm25, numbered, text_digest, words
-from pytest_bayesloc.memory.database import CHUNK, Connection, chunks
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import safe, written
-from pytest_bayesloc.memory.store import BugStore
+from pytest_bayesloc.memory.store import CHUNK, BugStore, Connection, chunks
 
 N_CANDIDATES = 300  # past failures that are scored
 N_COUNTED = 2000  # a word that so many failures hold is common

@@ -17,10 +17,9 @@ from pytest_bayesloc.domain.advice import Remembered
 from pytest_bayesloc.domain.bug import BugState
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.texts import text_digest
-from pytest_bayesloc.memory.database import Connection, chunks
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.schema import LISTS, Column, listed, safe, tables
-from pytest_bayesloc.memory.store import BugStore
+from pytest_bayesloc.memory.store import BugStore, Connection, chunks
 
 Row: TypeAlias = dict[str, Any]
 

@@ -17,8 +17,7 @@ from pytest_bayesloc.domain.texts import file_of_test
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_bayesloc.domain.cause import Cause
-    from pytest_bayesloc.domain.failure import Failure
+    from pytest_bayesloc.domain.failure import Cause, Failure
     from pytest_bayesloc.domain.spectrum import Spectrum
     from pytest_bayesloc.history.runs import PastRuns
     from pytest_bayesloc.pipeline.context import Context

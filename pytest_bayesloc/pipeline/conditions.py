@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.causes.asked import READS_CLOCK, clock_at_import, makes_sets
 from pytest_bayesloc.causes.condition_words import stale_place, told
 from pytest_bayesloc.causes.conditions import WORDS, ConditionSearch, Surroundings
-from pytest_bayesloc.domain.cause import CauseKind
 from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.failure import CauseKind
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.pipeline.causes import environment_of
@@ -28,7 +28,7 @@ from pytest_bayesloc.syntax.nodes import attributes_in, names_in
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.domain.cause import Cause
+    from pytest_bayesloc.domain.failure import Cause
     from pytest_bayesloc.domain.inspection import Reader
     from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.domain.source import Unit

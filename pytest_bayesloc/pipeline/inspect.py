@@ -20,8 +20,7 @@ from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
 from pytest_bayesloc.inspection.strategies.mutants import Mutants
-from pytest_bayesloc.inspection.strategies.swallowed import Swallowed
-from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
+from pytest_bayesloc.inspection.strategies.once_more import FollowValues, Swallowed
 from pytest_bayesloc.inspection.strategies.values import Constants, Returns
 from pytest_bayesloc.inspection.strategy import Budget, Limits
 from pytest_bayesloc.options.option import AUTO

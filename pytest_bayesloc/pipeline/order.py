@@ -13,11 +13,11 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.causes.order import OrderSearch
-from pytest_bayesloc.causes.pollution import (
+from pytest_bayesloc.causes.order import (
     AT_IMPORT,
     FILES,
     FIXTURE,
+    OrderSearch,
     changed_variables,
     changes_at_import,
     is_import,
@@ -26,8 +26,8 @@ from pytest_bayesloc.causes.pollution import (
     pollution,
     read_first,
 )
-from pytest_bayesloc.domain.cause import Cause
 from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.failure import Cause
 from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.result import SpoiledTest
 from pytest_bayesloc.domain.standard_library import monotonic

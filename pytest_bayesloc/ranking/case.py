@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from pytest_bayesloc.domain.cause import Cause
 from pytest_bayesloc.domain.evidence import (
     REPAIRING_EDITS,
     Evidence,
@@ -15,7 +14,7 @@ from pytest_bayesloc.domain.evidence import (
     Outcome,
     StaticOutcome,
 )
-from pytest_bayesloc.domain.failure import Failure, Role, Situation
+from pytest_bayesloc.domain.failure import Cause, Failure, Role, Situation
 from pytest_bayesloc.domain.inspection import Finding, Rejected, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import DATA, Location
 from pytest_bayesloc.domain.recording import Recording

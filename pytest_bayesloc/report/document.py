@@ -12,9 +12,8 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from pytest_bayesloc.domain.bug import BugState, Category, TrialOutcome
-from pytest_bayesloc.domain.cause import CauseKind
 from pytest_bayesloc.domain.evidence import OUTCOMES, Decision
-from pytest_bayesloc.domain.failure import ErrorKind, Origin
+from pytest_bayesloc.domain.failure import CauseKind, ErrorKind, Origin
 from pytest_bayesloc.domain.fixing import Level
 from pytest_bayesloc.domain.inspection import Signals, Trial, Verdict
 from pytest_bayesloc.domain.spectrum import Counts

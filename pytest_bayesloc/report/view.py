@@ -13,7 +13,7 @@ from itertools import accumulate
 from textwrap import dedent
 from typing import TypeAlias
 
-from pytest_bayesloc.domain.cause import ENVIRONMENT
+from pytest_bayesloc.domain.failure import ENVIRONMENT
 from pytest_bayesloc.domain.fixing import FIX
 from pytest_bayesloc.domain.texts import all_of, count, listed
 from pytest_bayesloc.report.document import (

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_bayesloc.domain.ports import Turn
+from pytest_bayesloc.llm.advisor import LAST_WORD, MAX_TURNS, FunctionConversation
 from pytest_bayesloc.llm.agent import LlmAgent, Prompt
 from pytest_bayesloc.llm.budget import CallBudget, Exchanges
-from pytest_bayesloc.llm.conversation import LAST_WORD, MAX_TURNS, FunctionConversation
 from pytest_bayesloc.llm.endpoint import CallError
 from pytest_bayesloc.llm.privacy import Privacy
 from tests.fakes.endpoint import FakeEndpoint, as_port, calling

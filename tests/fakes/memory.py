@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.memory.database import SqliteDatabase
 from pytest_bayesloc.memory.schema import SCHEMA, SQLITE, statements
+from pytest_bayesloc.memory.store import SqliteDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_bayesloc.memory.database import Connection
+    from pytest_bayesloc.memory.store import Connection
 
 
 @contextmanager

@@ -16,7 +16,7 @@ COSTLY = (
     "networkx",
     "openai",
     "pytest_bayesloc.inspection",
-    "pytest_bayesloc.memory.database",
+    "pytest_bayesloc.memory.store",
 )
 LIST_MODULES = """
 import sys

@@ -356,7 +356,7 @@ def test_disk_that_is_full_costs_one_line_and_no_record(project: Project) -> Non
 def test_green_run_does_not_open_the_memory_when_no_bug_is_open(project: Project) -> None:
     edit(project, "test_curve.py", "[0, 0, 0, 1, 1, 1]", "[0, 0, 0, 0, 1, 1, 1, 1]")
     project.run("-q")
-    printed = "'pytest_bayesloc.memory.database' in sys.modules"
+    printed = "'pytest_bayesloc.memory.store' in sys.modules"
     code = f"import sys, pytest; pytest.main(['-q']); print({printed})"
 
     run = project.run(python=("-c", code))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.failure import Cause, CauseKind
 from pytest_bayesloc.memory.ledger import Ledger
 from pytest_bayesloc.memory.outcomes import (
     N_STATES,

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from pytest_bayesloc.causes.pollution import changes_at_import
+from pytest_bayesloc.causes.order import changes_at_import
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import pytest
 from pytest_bayesloc.causes.asked import rewrites
 from pytest_bayesloc.causes.condition_words import told
 from pytest_bayesloc.causes.conditions import ConditionSearch, Decided, Surroundings
-from pytest_bayesloc.domain.cause import CauseKind
-from pytest_bayesloc.domain.failure import Failure
+from pytest_bayesloc.domain.failure import CauseKind, Failure
 from pytest_bayesloc.domain.inspection import TestRun, Verdict
 from tests.fakes.clock import Clock
 from tests.fakes.runner import PASSED, FakeRunner

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_bayesloc.causes.environment import EnvironmentCauses, Machine
-from pytest_bayesloc.domain.cause import Cause, CauseKind
-from pytest_bayesloc.domain.failure import Frame
+from pytest_bayesloc.domain.failure import Cause, CauseKind, Frame
 from tests.fakes.sources import TextSources, failure_at
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pytest
 
 from pytest_bayesloc.causes.awaits import never_awaited
 from pytest_bayesloc.causes.mocks import MockCauses
-from pytest_bayesloc.domain.cause import Cause, CauseKind
+from pytest_bayesloc.domain.failure import Cause, CauseKind
 from tests.fakes.sources import TextSources, failure_at
 
 FILES = {

@@ -9,7 +9,7 @@ import pytest
 from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.inspection.strategies.value_flow import FollowValues
+from pytest_bayesloc.inspection.strategies.once_more import FollowValues
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import case_of, frame_in

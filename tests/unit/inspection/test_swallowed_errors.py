@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.evidence import StaticOutcome
 from pytest_bayesloc.domain.recording import HandledError
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.inspection.strategies.swallowed import Swallowed
+from pytest_bayesloc.inspection.strategies.once_more import Swallowed
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import case_of, frame_in

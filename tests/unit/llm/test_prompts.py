@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_bayesloc.llm.prompts import data, line
+from pytest_bayesloc.llm.advisor import data, line
 
 
 @given(st.text(), st.text())

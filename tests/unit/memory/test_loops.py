@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from pytest_bayesloc.domain.bug import Sighting
-from pytest_bayesloc.memory.loops import LoopKind, loops
+from pytest_bayesloc.memory.advice import LoopKind, loops
 
 START = datetime(2026, 11, 22, tzinfo=timezone.utc)
 

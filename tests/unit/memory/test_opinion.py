@@ -15,7 +15,7 @@ from pytest_bayesloc.domain.bug import (
     Symptom,
     TrialOutcome,
 )
-from pytest_bayesloc.memory.loops import kind_of, second_opinion
+from pytest_bayesloc.memory.advice import kind_of, second_opinion
 
 AT = datetime(2026, 11, 24, tzinfo=timezone.utc)
 

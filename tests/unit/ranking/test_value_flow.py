@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.recording import Maker, ValueFlow, WrongValue
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.inspection.strategies.value_flow import traced_guard
+from pytest_bayesloc.inspection.strategies.once_more import traced_guard
 from tests.fakes.case import frame_in
 
 if TYPE_CHECKING:

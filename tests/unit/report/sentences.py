@@ -24,7 +24,7 @@ from pytest_bayesloc.causes.awaits import never_awaited
 from pytest_bayesloc.causes.condition_words import told
 from pytest_bayesloc.causes.conditions import IMPORT_OFFSETS, OFFSETS, Decided
 from pytest_bayesloc.causes.environment import EnvironmentCauses
-from pytest_bayesloc.causes.pollution import missing_set_up, polluted_at_import, pollution
+from pytest_bayesloc.causes.order import missing_set_up, polluted_at_import, pollution
 from pytest_bayesloc.causes.versions import packages_changed
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
@@ -42,9 +42,8 @@ from pytest_bayesloc.inspection.reflection import describe
 from pytest_bayesloc.inspection.strategies.mutants import Trials, describe_trials
 from pytest_bayesloc.inspection.strategies.values import describe_returns
 from pytest_bayesloc.inspection.strategy import Limits, stop_reason
-from pytest_bayesloc.memory.advice import loop_messages
+from pytest_bayesloc.memory.advice import LoopKind, loop_messages, second_opinion
 from pytest_bayesloc.memory.episodes import fixed_words, moved_words
-from pytest_bayesloc.memory.loops import LoopKind, second_opinion
 from pytest_bayesloc.pipeline.bisect import words_of
 from pytest_bayesloc.pipeline.fix import nothing_found
 from pytest_bayesloc.ranking.evidence.failures import guard_evidence, traceback_evidence
@@ -86,7 +85,7 @@ from tests.unit.report.test_report_view import flaky
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pytest_bayesloc.domain.cause import Cause
+    from pytest_bayesloc.domain.failure import Cause
 
 FILE = Path(__file__).with_name("sentences.txt")
 WIDTHS = (60, 80, 200)

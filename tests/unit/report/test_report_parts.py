@@ -29,7 +29,7 @@ from pytest_bayesloc.report.words import failure_groups, name_of, reached, trace
 from tests.unit.report.conftest import code_fault
 
 if TYPE_CHECKING:
-    from pytest_bayesloc.domain.cause import CauseKind
+    from pytest_bayesloc.domain.failure import CauseKind
     from pytest_bayesloc.report.encoding import Result
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from pytest_bayesloc.domain.cause import CauseKind
+from pytest_bayesloc.domain.failure import CauseKind
 from pytest_bayesloc.report.terminal import EXTENTS, answer
 from pytest_bayesloc.report.text import columns
 from tests.unit.report.test_report_parts import a_cause, a_fix, remembered

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from pytest_bayesloc.domain.cause import CauseKind
+from pytest_bayesloc.domain.failure import CauseKind
 from pytest_bayesloc.report.document import (
     BeliefEntry,
     BreakingChangeEntry,

@@ -1,4 +1,8 @@
-"""Follows the value that a check refused back to where it was made."""
+"""Runs failing tests once more: what makes the values that a check refused, and what code catches.
+
+A refused value is followed back to where it was made. An exception that code catches and says
+nothing of is noted.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.guards import Guard, expects_exception
 from pytest_bayesloc.ranking.evidence.provenance import ASKS, Values, is_self
+from pytest_bayesloc.ranking.evidence.swallowed import SOURCE, Handled, catches, noted_handlers
 from pytest_bayesloc.ranking.evidence.test_code import supports
 from pytest_bayesloc.syntax.nodes import spans
 
@@ -125,9 +130,17 @@ def _expressions(unit: Unit, maker: Maker) -> list[ast.expr]:
 
 
 MAX_TESTS = 2  # failing tests that are followed
+MAX_FAILING = 3  # test functions of which is noted what they catch
+N_NEAR, MAX_NEAR = 8, 30  # passing tests that are compared with: a place, in all
 LEAST_S = 2.0  # what is noted at most takes less
-SHARE = 0.05  # of the time that is left: tests that take longer are not followed
-SLOWER = 4.0  # times that they take while they are followed
+SHARE = 0.05  # of the time that is left: tests that take longer are not run for it
+SLOWER = 4.0  # times that they take while they are watched, before Python 3.12 for what they catch
+
+
+def _limit_s(case: Case, budget: Budget, tests: Sequence[str]) -> float:
+    """Return how long a re-run of failing ``tests`` may take; 0 where it would take too long."""
+    usual_s = budget.usual_s * len(tests) / max(1, len(case.errors))
+    return 0.0 if usual_s > SHARE * budget.left_s() else LEAST_S + SLOWER * usual_s
 
 
 class FollowValues(InspectionStrategy):
@@ -157,14 +170,47 @@ class FollowValues(InspectionStrategy):
             if len(apart) == MAX_TESTS:
                 break
         chosen = list(apart.values())
-        usual_s = budget.usual_s * len(chosen) / max(1, len(case.errors))
-        if not chosen or usual_s > SHARE * budget.left_s():
+        limit_s = _limit_s(case, budget, chosen)
+        if not chosen or not limit_s:
             return
-        limit_s = min(budget.limit_s(), LEAST_S + SLOWER * usual_s)
-        followed = budget.runner.follow(chosen, limit_s=limit_s)
+        followed = budget.runner.follow(chosen, limit_s=min(budget.limit_s(), limit_s))
         flows = [flow for flow in followed if flow.error == case.errors.get(flow.node_id)]
         fixtures = {where for f in case.failures for where in f.test_locations[1:]}
         guards = [traced_guard(flow, self._read, fixtures) for flow in flows]
         owners = {guard.owner if guard is not None else None for guard in guards}
         if guards and guards[0] is not None and len(owners) == 1:
             case.answer_for(guards[0])
+
+
+class Swallowed(InspectionStrategy):
+    """Runs failing tests once more, and names what was caught in them alone."""
+
+    name = SOURCE
+
+    def __init__(self, read: ReadMap) -> None:
+        self._read = read
+
+    def open(self, case: Case, budget: Budget) -> Iterator[Finding]:
+        """Weigh what failing tests catch. It makes no inspection of a single location."""
+        yield from ()
+        first = {node_id.partition("[")[0]: node_id for node_id in reversed(case.failing)}
+        failing = list(first.values())[::-1][:MAX_FAILING]  # each of another function
+        limit_s = _limit_s(case, budget, failing)
+        if case.culprits or not limit_s:
+            return
+        handled: Handled = budget.runner.caught(failing, limit_s=min(budget.limit_s(), limit_s))
+        # Passing tests may catch the same in the same lines.
+        places = {c[:2]: None for own in handled.values() for c, _ in catches(own, self._read)}
+        known, found = frozenset(case.neighbours()), dict[str, None]()
+        for where, line in places:
+            near = case.near.nearest(where, len(known), line=line)
+            found |= dict.fromkeys([n for n in near if n in known][:N_NEAR])
+        if passing := list(found)[:MAX_NEAR]:
+            more = budget.runner.caught(passing, limit_s=min(budget.limit_s(), limit_s))
+            handled = {**handled, **more}
+        at_hand = [e for e in case.evidence if e.source == SOURCE]
+        told = noted_handlers(
+            handled, failing, at_hand, case.spectrum, self._read, model=case.model
+        )
+        if told != at_hand:
+            case.retell(SOURCE, told)
