@@ -31,6 +31,14 @@ def lines_of(text: str) -> list[str]:
     return io.StringIO(text, newline="").readlines()
 
 
+def ended_lines(text: str) -> list[str]:
+    """Split ``text`` into lines likewise, the last one with an end, too."""
+    lines = lines_of(text)
+    if lines and not lines[-1].endswith(("\n", "\r")):
+        lines[-1] += "\n"
+    return lines
+
+
 def parse(text: str, filename: str = "<unknown>") -> ast.Module:
     """Parse ``text`` without warnings, which were shown when the program ran.
 

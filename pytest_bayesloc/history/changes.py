@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_bayesloc.domain.bug import DIFF_LENGTH, CodeEdit
 from pytest_bayesloc.domain.location import DATA, MODULE, Location
-from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, lines_of, parse
+from pytest_bayesloc.domain.source import (
+    FunctionNode,
+    ScopeNode,
+    SourceMap,
+    ended_lines,
+    lines_of,
+    parse,
+)
 from pytest_bayesloc.domain.texts import text_digest
+from pytest_bayesloc.syntax.nodes import is_docstring
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -212,9 +220,7 @@ class _Side:
 
     def __init__(self, source: SourceMap) -> None:
         self.units = named(source)
-        self.lines = lines_of(source.text)
-        if self.lines and not self.lines[-1].endswith(("\n", "\r")):
-            self.lines[-1] += "\n"
+        self.lines = ended_lines(source.text)
         self.inner: dict[Name, list[Name]] = {name: [] for name in self.units}
         names = {id(unit): name for name, unit in self.units.items()}
         for name, unit in self.units.items():
@@ -280,9 +286,8 @@ def shape(top: object) -> list[object]:
         if isinstance(node, ast.arg):
             del fields["annotation"]
         if isinstance(node, (ScopeNode, ast.Module)):
-            first = node.body[0] if node.body else None
-            is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-            fields["body"] = node.body[is_docstring:] if node is top else []
+            has_docstring = bool(node.body) and is_docstring(node.body[0])
+            fields["body"] = node.body[has_docstring:] if node is top else []
         return list(fields.values())
 
     return list(flat(top, parts))

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_bayesloc.domain.source import SourceMap, first_line, lines_of, tree_of
+from pytest_bayesloc.domain.source import SourceMap, ended_lines, first_line, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -61,7 +61,7 @@ def hunks_of(file: str, now: str, then: str) -> list[Hunk]:
 
     What differs in comments and empty lines alone is left out.
     """
-    ours, theirs = _lines(now), _lines(then)
+    ours, theirs = ended_lines(now), ended_lines(then)
     if max(len(ours), len(theirs)) > MAX_LINES:
         return [Hunk(file=file, now=(0, len(ours)), then=tuple(theirs), at=0)]
     changed = SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
@@ -75,7 +75,7 @@ def hunks_of(file: str, now: str, then: str) -> list[Hunk]:
 
 def put_back(text: str, hunks: Iterable[Hunk]) -> str:
     """Return ``text`` with the lines of ``hunks``, which are of it, as they were."""
-    lines = _lines(text)
+    lines = ended_lines(text)
     for hunk in sorted(hunks, key=lambda hunk: hunk.now, reverse=True):
         lines[slice(*hunk.now)] = hunk.then
     return "".join(lines)
@@ -97,7 +97,7 @@ def parts_of(hunk: Hunk, now: str, then: str) -> list[Hunk]:
     cut_now, cut_then = (_cuts(text, is_code=hunk.file.endswith(_PYTHON)) for text in (now, then))
     ours = list(_segments(hunk.now, cut_now))
     theirs = list(_segments((hunk.at, hunk.at + len(hunk.then)), cut_then))
-    lines = _lines(now)
+    lines = ended_lines(now)
     parts = []
     for mine, old in _paired(ours, theirs, hunk):
         text = hunk.then[old[0] - hunk.at : old[1] - hunk.at]
@@ -117,16 +117,9 @@ def owner_of(hunk: Hunk, source: SourceMap, among: Sequence[Location]) -> Locati
     return max(around, key=lambda where: where.start_line, default=among[0])
 
 
-def _lines(text: str) -> list[str]:
-    lines = lines_of(text)
-    if lines and not lines[-1].endswith(("\n", "\r")):
-        lines[-1] += "\n"
-    return lines
-
-
 def _says_nothing(hunk: Hunk, text: str) -> bool:
     """Whether it changes comments and empty lines alone, and no text over several lines."""
-    lines = [*_lines(text)[slice(*hunk.now)], *hunk.then]
+    lines = [*ended_lines(text)[slice(*hunk.now)], *hunk.then]
     has_code = any(line.strip() and not line.lstrip().startswith("#") for line in lines)
     if has_code or not hunk.file.endswith(_PYTHON):
         return False
@@ -142,7 +135,7 @@ def _says_nothing(hunk: Hunk, text: str) -> bool:
 @lru_cache(maxsize=8)
 def _cuts(text: str, *, is_code: bool) -> dict[int, Key]:
     """Return the lines, from 0, with which an entry or a statement begins, and what it is."""
-    lines = _lines(text)
+    lines = ended_lines(text)
     if not is_code:
         named = ((n, line, _NAMED.match(line)) for n, line in enumerate(lines) if line.strip())
         return {n: ("entry", name[1]) if name else ("line", line) for n, line, name in named}

@@ -21,7 +21,8 @@ from pytest_bayesloc.fixes.side_effects import (
     calls_out,
     is_pure,
 )
-from pytest_bayesloc.syntax.nodes import attributes_in, dotted, names_in
+from pytest_bayesloc.syntax.nodes import attributes_in, bound_name, dotted, names_in
+from pytest_bayesloc.syntax.text import brief
 
 MAX_LINES = 400
 #: Formatted ones come in parts: f-strings from Python 3.12 on, t-strings from 3.14 on.
@@ -203,7 +204,7 @@ def _see_roots(old: ast.AST, new: ast.AST, tree: ast.AST) -> None:
     not called at once, as in ``map(os.remove, names)``, is used all the same.
     """
     imported = {
-        alias.asname or alias.name.partition(".")[0]: alias.name
+        bound_name(alias): alias.name
         for node in (*ast.walk(tree), *ast.walk(new))
         if isinstance(node, _IMPORTS)
         for alias in node.names
@@ -235,8 +236,7 @@ def _named(function: ast.AST) -> set[str]:
 
 def short(node: ast.AST) -> str:
     """Return the text of a piece of code, on one line."""
-    first = ast.unparse(node).strip().partition("\n")[0]
-    return first if len(first) <= 80 else f"{first[:77]}..."
+    return brief(ast.unparse(node), 80)
 
 
 def gate_error(why: str) -> PatchError:

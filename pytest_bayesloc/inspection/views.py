@@ -14,6 +14,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Code, FailingTest, FaultContext, TargetContext
 from pytest_bayesloc.domain.source import SourceMap, lines_of
 from pytest_bayesloc.ranking.case import Case
+from pytest_bayesloc.syntax.text import indent_of
 
 N_CANDIDATES = 15
 N_TESTS = 2
@@ -92,7 +93,7 @@ class Views:
                 if owner.location == location or not owner.is_function:
                     kept.append(line)
                 elif not kept or kept[-1].strip() != "...":
-                    kept.append(f"{line[: len(line) - len(line.lstrip())]}...\n")
+                    kept.append(f"{indent_of(line)}...\n")
             text = "".join(kept)
         return Code(location=location, text=text)
 

@@ -19,12 +19,14 @@ from pytest_bayesloc.domain.source import (
     SourceMap,
     Unit,
     compile_tree,
+    ended_lines,
     first_line,
     lines_of,
     parse,
 )
 from pytest_bayesloc.inspection.gate import Addition, additions, admit
 from pytest_bayesloc.ranking.evidence.invariants import RESULT
+from pytest_bayesloc.syntax.text import indent_of
 
 STEP = "    "
 GENERATED = "generated"
@@ -39,10 +41,8 @@ class LineWriter:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.lines = lines_of(text)
+        self.lines = ended_lines(text)
         self._broken: dict[int, str] = {}
-        if self.lines and not self.lines[-1].endswith(("\n", "\r")):
-            self.lines[-1] += "\n"
 
     def enter(self, node: FunctionNode, added: Sequence[str]) -> None:
         """Put lines before the first statement that is no docstring."""
@@ -133,8 +133,7 @@ class LineWriter:
 
     def indent(self, index: int) -> str:
         """Return the space at the start of a line, by its index."""
-        line = self.lines[index]
-        return line[: len(line) - len(line.lstrip(" \t\f"))]
+        return indent_of(self.lines[index])
 
 
 def _cut(line: str, column: int) -> tuple[str, str]:

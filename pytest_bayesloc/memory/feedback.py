@@ -19,7 +19,6 @@ from pytest_bayesloc.memory.store import Connection
 APPLIED, UNDONE, BROKEN = "applied", "undone", "broken"
 BROKEN_WITHIN = 10  # runs after a fix was applied
 MAX_EXAMPLE = 4_000
-SET_FATE = "UPDATE tool_use SET fate = ? WHERE bug = ? AND tool = ?"
 
 # -- advice
 
@@ -44,8 +43,7 @@ def judge_advice(ledger: Ledger, bug: int, fixed: Collection[str]) -> None:
         suggested = json.loads(listed)
         if suggested:
             helped = not set(suggested).isdisjoint(fixed)
-            change = "UPDATE advice SET helped = ? WHERE bug = ? AND run = ?"
-            ledger.db.change(change, helped, bug, run)
+            ledger.db.update("advice", {"helped": helped}, bug=bug, run=run)
 
 
 # -- verdicts of language models
@@ -151,9 +149,7 @@ def add_tries(
             made_at=run.made_at,
         )
         own = {name: values.pop(name) for name in ("bug", "tool")}
-        names = ", ".join(f"{name} = ?" for name in values)
-        change = f"UPDATE tool_use SET {names} WHERE bug = ? AND tool = ?"
-        if not ledger.db.change(change, *values.values(), *own.values()):
+        if not ledger.db.update("tool_use", values, **own):
             ledger.db.insert("tool_use", {**own, **values, "fate": ""})
 
 
@@ -164,7 +160,7 @@ def note_fate(ledger: Ledger, tool: str, functions: Collection[str], fate: str) 
         WHERE tool = ? AND n_verified > 0 ORDER BY made_at DESC"""
     for bug, changed in ledger.db.rows(asked, name):
         if not set(functions).isdisjoint(json.loads(changed)):
-            ledger.db.change(SET_FATE, fate, bug, name)
+            ledger.db.update("tool_use", {"fate": fate}, bug=bug, tool=name)
             return
 
 
@@ -184,7 +180,7 @@ def note_broken(
         known = ledger.db.column("SELECT node_id FROM test WHERE bug = ?", bug)
         is_same_test = not set(tests).isdisjoint(known)
         if is_same_test and not set(suspects).isdisjoint(json.loads(functions)):
-            ledger.db.change(SET_FATE, BROKEN, bug, tool)
+            ledger.db.update("tool_use", {"fate": BROKEN}, bug=bug, tool=tool)
             found.append(str(tool))
     return found
 

@@ -149,9 +149,7 @@ class Ledger:
         """Replace the words on a trial of a bug."""
         names = ("why", "strategy", "lesson", "cause")
         said = row("trial", **{name: getattr(trial, name) for name in names})
-        change = """UPDATE trial SET why = ?, strategy = ?, lesson = ?, cause = ?
-            WHERE bug = ? AND number = ?"""
-        self.db.change(change, *said.values(), bug, trial.number)
+        self.db.update("trial", said, bug=bug, number=trial.number)
 
     def suppose(self, bug: int, hypothesis: str) -> None:
         """Replace the hypothesis on a bug."""
@@ -204,9 +202,7 @@ class Ledger:
             self.db.change(change, self.project, BugState.OPEN.value, n - limit)
 
     def _update(self, bug: int, **values: object) -> None:
-        names = ", ".join(f"{name} = ?" for name in values)
-        change = f"UPDATE bug SET {names} WHERE seq = ?"
-        self.db.change(change, *row("bug", **values).values(), bug)
+        self.db.update("bug", row("bug", **values), seq=bug)
 
     # -- notes and decisions of persons, observations
 

@@ -35,7 +35,7 @@ N_COUNTED = 50  # failing tests of a run
 N_STATES = 3  # of a test that are kept, beside the last one on which it was flaky
 UNLIKELY = 0.05  # that a test which is still flaky passes so often: it is no longer known as that
 DIGEST = 32
-KEY = "project = ? AND node_id = ? AND state = ? AND environment = ?"
+KEY = ("project", "node_id", "state", "environment")
 _NO_CAUSE = dict.fromkeys(
     ("fingerprint", "kind", "cause", "remedy", "place", "variable", "command", "found_at"), ""
 )
@@ -313,12 +313,11 @@ class Outcomes:
 
     def _update(self, line: Row, values: Row) -> None:
         line |= values
-        changes = ", ".join(f"{name} = ?" for name in values)
-        statement = f"UPDATE outcome SET {changes} WHERE {KEY}"
-        self._ledger.db.change(statement, *values.values(), *_key(line))
+        self._ledger.db.update("outcome", values, **{name: line[name] for name in KEY})
 
     def _delete(self, lines: Sequence[Row]) -> None:
-        self._ledger.db.change_each(f"DELETE FROM outcome WHERE {KEY}", map(_key, lines))
+        is_it = " AND ".join(f"{name} = ?" for name in KEY)
+        self._ledger.db.change_each(f"DELETE FROM outcome WHERE {is_it}", map(_key, lines))
         for line in lines:
             self._rows[line["node_id"]].remove(line)
 
@@ -353,4 +352,4 @@ def _rate(line: Row) -> Estimate:
 
 
 def _key(line: Row) -> tuple[object, ...]:
-    return line["project"], line["node_id"], line["state"], line["environment"]
+    return tuple(line[name] for name in KEY)

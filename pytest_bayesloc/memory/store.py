@@ -78,6 +78,15 @@ class Connection:
         """Execute a statement, and return how many rows it changed."""
         return int(self._run(statement, values).rowcount)
 
+    def update(self, table: str, values: Mapping[str, object], **key: object) -> int:
+        """Set ``values`` of the rows with that ``key``, and return how many these are."""
+        changes, is_it = (
+            ", ".join(f"{n} = ?" for n in values),
+            " AND ".join(f"{n} = ?" for n in key),
+        )
+        statement = f"UPDATE {table} SET {changes} WHERE {is_it}"
+        return self.change(statement, *values.values(), *key.values())
+
     def change_each(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
         """Execute a statement once for each row of values."""
         self._raw.cursor().executemany(statement.replace("?", self._mark), list(rows))

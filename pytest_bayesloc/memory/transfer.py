@@ -167,8 +167,7 @@ def _add_bug(db: Connection, row: Row) -> bool:
             names += ["state", "root_cause", "completed_at"]
         if names:
             values = {name: _value(name, tables()["bug"][name], row[name]) for name in names}
-            changes = ", ".join(f"{name} = ?" for name in names)
-            db.change(f"UPDATE bug SET {changes} WHERE seq = ?", *values.values(), bug)
+            db.update("bug", values, seq=bug)
     for table in CHILDREN:
         _add_children(db, table, bug, children.get(table, []))
     return known is None
@@ -193,9 +192,9 @@ def _add_children(db: Connection, table: str, bug: int, rows: list[Row]) -> None
 def _add_counts(db: Connection, table: str, row: Row) -> bool:
     """Merge counts: those of one origin are one count at two times, others add up."""
     key, counts = COUNTED[table]
-    names = [row[name] for name in key]
-    is_it = f"WHERE {' AND '.join(f'{name} = ?' for name in key)}"
-    known = db.records(f"SELECT * FROM {table} {is_it}", *names)
+    names = {name: row[name] for name in key}
+    is_it = " AND ".join(f"{name} = ?" for name in key)
+    known = db.records(f"SELECT * FROM {table} WHERE {is_it}", *names.values())
     if not known:
         return _add_once(db, table, key, row)
     (here,) = known
@@ -203,8 +202,7 @@ def _add_counts(db: Connection, table: str, row: Row) -> bool:
     values = {n: max(here[n], row[n]) if is_same else here[n] + row[n] for n in counts}
     values["first_at"] = min(here["first_at"], row["first_at"])
     values["last_at"] = max(here["last_at"], row["last_at"])
-    changes = ", ".join(f"{name} = ?" for name in values)
-    db.change(f"UPDATE {table} SET {changes} {is_it}", *values.values(), *names)
+    db.update(table, values, **names)
     return False
 
 

@@ -12,8 +12,9 @@ from pytest_bayesloc.domain.inspection import Verdict
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.history.changes import Changes, DataChange, FileChange
 from pytest_bayesloc.history.git import Commit, GitHistory
-from pytest_bayesloc.inspection.narrowing import MAX_FAILING, MAX_RERUNS
 from pytest_bayesloc.inspection.strategies.counterfactual import (
+    MAX_FAILING,
+    MAX_RERUNS,
     MAX_SETS,
     MAX_SINGLE,
     Counterfactual,
