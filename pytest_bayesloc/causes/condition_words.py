@@ -9,7 +9,9 @@ from pytest_bayesloc.causes.awaits import StaleRead, stale_read
 from pytest_bayesloc.causes.conditions import HASH
 from pytest_bayesloc.domain.failure import Cause, CauseKind
 from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.texts import plain_name
 from pytest_bayesloc.rerun.conditions import TWIN
+from pytest_bayesloc.syntax.nodes import RECEIVERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +95,7 @@ def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
     if stale := stale_place(found, sources):
         location, read = stale
         line, name = read.line, read.name
-        if name in {"self", "cls"}:
+        if name in RECEIVERS:
             name = location.qualname.rpartition(".")[0] or name
         does = f"a race between tasks: {{}} reads {name} before an await and uses the old value "
         does += f"after it (line {read.written}), while another task may write it"
@@ -103,7 +105,7 @@ def told(found: Decided, test: str, sources: Sources, command: str) -> Cause:
         who = f"the body of {location.file} (line {line})"
     return Cause(
         kind=found.kind,
-        text=f"{does.format(who)}: {test.rpartition('::')[2]} {found.seen}",
+        text=f"{does.format(who)}: {plain_name(test)} {found.seen}",
         advice=advice,
         location=location,
         line=line,

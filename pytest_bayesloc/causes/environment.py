@@ -5,7 +5,6 @@ A package, a program, a variable, a service, a file, or a name that only another
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shutil
@@ -29,7 +28,7 @@ from pytest_bayesloc.causes.asked import (
 from pytest_bayesloc.causes.versions import other_version
 from pytest_bayesloc.domain.failure import Cause, CauseKind, Frame
 from pytest_bayesloc.domain.source import unit_of_frame
-from pytest_bayesloc.syntax.nodes import imported_from, names_in, statements_in
+from pytest_bayesloc.syntax.nodes import names_from, names_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -291,14 +290,13 @@ class EnvironmentCauses:
         found = [(file, optional) for optional in self._optional(file)]
         source = self._sources.map(file)
         if source is not None:
-            for node in statements_in(source.module.node):
-                if isinstance(node, ast.ImportFrom):
-                    found += self._of_import(source.module.location.package, node)
+            body = source.module
+            for module, known in names_from(body.node, body.location.package):
+                found += self._of_import(module, known)
         return found
 
-    def _of_import(self, package: str, node: ast.ImportFrom) -> Iterator[tuple[str, Optional]]:
-        body = self._sources.module(imported_from(node, package))
-        known = {alias.name: alias.asname or alias.name for alias in node.names}
+    def _of_import(self, module: str, known: Mapping[str, str]) -> Iterator[tuple[str, Optional]]:
+        body = self._sources.module(module)
         if body is None:
             return
         for optional in self._optional(body.file):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_bayesloc.domain.failure import Cause, CauseKind
 from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.texts import plain_name
 from pytest_bayesloc.syntax.nodes import called_name, imported_from, nodes_of
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class MockCauses:
             own = [where for where in functions if where.file == file]
             if name := self._imported_as(file, patch, own):
                 right = f"{own[0].module}.{name}"
-                test = failure.node_id.rpartition("::")[2]
+                test = plain_name(failure.node_id)
                 return Cause(
                     kind=CauseKind.MOCK,
                     text=f"{test} patches {patch.target} ({unit.location.file}:{patch.line}), "
@@ -132,7 +133,7 @@ class MockCauses:
         uses = [(u, *use) for u in units for use in _entered_by(u.node, patch.name)]
         for code, line, used in uses if "__enter__" not in of_test else ():
             for attribute in sorted(used & of_test):
-                test, file = failure.node_id.rpartition("::")[2], code.location.file
+                test, file = plain_name(failure.node_id), code.location.file
                 return Cause(
                     kind=CauseKind.MOCK,
                     text=f"{test} uses return_value.{attribute} of {patch.target}, and "
@@ -158,7 +159,7 @@ class MockCauses:
         given = names[: len(targets)]
         if given == targets or sorted(given) != sorted(targets):
             return None
-        test = failure.node_id.rpartition("::")[2]
+        test = plain_name(failure.node_id)
         return Cause(
             kind=CauseKind.MOCK,
             text=f"{test} takes its mocks in another order than its decorators give them: "
@@ -172,7 +173,7 @@ class MockCauses:
 
     def _told(self, failure: Failure, unit: Unit) -> Cause | None:
         message = failure.message
-        test = failure.node_id.rpartition("::")[2]
+        test = plain_name(failure.node_id)
         if found := _NO_ATTRIBUTE.search(message):
             said = f"{test} patches {found[1]}.{found[2]}, which does not exist"
             advice = "patch a name that the code has"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.failure import DEFAULTS, Cause, CauseKind
 from pytest_bayesloc.domain.inspection import Change, TestRun, Verdict
+from pytest_bayesloc.domain.texts import plain_name
 from pytest_bayesloc.inspection.delta import minimal
 from pytest_bayesloc.ranking.evidence.provenance import line_that_writes, mentions
 from pytest_bayesloc.syntax.nodes import bound_name, nodes_of
@@ -170,7 +171,7 @@ def pollution(
         changes: Of the variables that were seen to matter, by their names in ``Runner.restored``,
             the parts that changed; empty if none of them is known to.
     """
-    victim, polluter = _name(found.test), _name(found.after[-1])
+    victim, polluter = plain_name(found.test), plain_name(found.after[-1])
     others = "" if len(found.after) == 1 else f" and {len(found.after) - 1} more before it"
     name = next(iter(changes), "")
     unit = next(_test_code(sources, found.after[-1]), None)
@@ -206,12 +207,12 @@ def missing_set_up(sources: Sources, found: SpoiledTest, files: Sequence[str], s
         files: Of them.
         state: A variable that they set; empty if none is known.
     """
-    victim, needed = _name(found.test), found.after
+    victim, needed = plain_name(found.test), found.after
     unit = next(_test_code(sources, found.test), None)
     other = next(_test_code(sources, needed[-1]), None) if needed else None
     at = f" ({other.location.file}:{other.location.start_line})" if other is not None else ""
     if needed:
-        text = f"{victim} passes only after {_name(needed[-1])}{at}"
+        text = f"{victim} passes only after {plain_name(needed[-1])}{at}"
         text += f", which sets {state}" if state else ""
         text += f", and {len(needed) - 1} more before it" if len(needed) > 1 else ""
     else:
@@ -240,8 +241,7 @@ def changes_at_import(module: ast.AST) -> Iterator[tuple[int, str]]:
     body = [node for node in ast.iter_child_nodes(module) if isinstance(node, ast.stmt)]
     imports = [n for n in body if isinstance(n, (ast.Import, ast.ImportFrom))]
     aliases = [alias for node in imports for alias in node.names]
-    imported = {(alias.asname or alias.name).partition(".")[0] for alias in aliases}
-    foreign = imported - _HARMLESS
+    foreign = {bound_name(alias) for alias in aliases} - _HARMLESS
     for statement in body:
         for changed in _changed(statement):
             words = re.split(r"\W", ast.unparse(changed))
@@ -274,11 +274,11 @@ def polluted_at_import(
         change: The line of it that changes something, and what.
         command: Makes the test fail.
     """
-    line, what = change
+    (line, what), victim = change, plain_name(test)
     source, does = sources.map(file), "calls" if what.endswith(")") else "sets"
     return Cause(
         kind=CauseKind.POLLUTED,
-        text=f"{_name(test)} fails where {file} is imported, which {does} {what} (line {line})",
+        text=f"{victim} fails where {file} is imported, which {does} {what} (line {line})",
         advice=f"use monkeypatch in a fixture of {file}: pytest then restores it",
         location=None if source is None else source.module.location,
         line=line,
@@ -286,10 +286,6 @@ def polluted_at_import(
         state=what,
         command=command,
     )
-
-
-def _name(node_id: str) -> str:
-    return node_id.rpartition("::")[2]
 
 
 def _plain(name: str) -> str:

@@ -7,7 +7,6 @@ Reference:
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 from pathlib import PurePath
@@ -137,7 +136,7 @@ def packages_changed(
     changed: Mapping[str, tuple[str, str]],
     passed: datetime,
     failure: Failure,
-    importing: Iterable[ast.AST],
+    imported: Iterable[str],
     location: Location | None,
 ) -> Cause | None:
     """Return the cause if packages changed that a failure has to do with; None if none has.
@@ -146,15 +145,11 @@ def packages_changed(
         changed: The versions of packages, before and now.
         passed: When the tests last passed.
         failure: A traceback through a package speaks for it, more than an import.
-        importing: The modules that the test executes.
+        imported: The packages that the modules import which the test executes.
         location: Where the project's code failed.
     """
     parts = [PurePath(frame.file).parts for frame in failure.frames if not frame.in_app]
     through = {name for file in parts for part in file for name in (part, PurePath(part).stem)}
-    nodes = [node for module in importing for node in ast.walk(module)]
-    names = [a.name for node in nodes if isinstance(node, ast.Import) for a in node.names]
-    names += [n.module or "" for n in nodes if isinstance(n, ast.ImportFrom) and not n.level]
-    imported = {name.partition(".")[0] for name in names}
     concerned = [n for n in changed if n in _lower(through)] or [
         n for n in changed if n in _lower(imported) or n == "Python"
     ]

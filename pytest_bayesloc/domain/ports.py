@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_bayesloc.domain.inspection import (
-        Change,
-        InspectionPatch,
-        Reader,
-        Rerun,
-        TestRun,
-    )
+    from pytest_bayesloc.domain.inspection import Change, InspectionPatch, Reader, Rerun, TestRun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.recording import (
         AskedPattern,

@@ -12,6 +12,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.texts import common_ends
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -293,21 +295,15 @@ def _pieces(text: str, value: str) -> Iterator[str]:
     """Yield ``value``, and what ``text`` holds of it before and behind a cut."""
     yield value
     for found in re.finditer(re.escape(value[:_SHORTEST]), text):
-        kept = _common(text[found.start() : found.start() + len(value)], value)
-        after = text[found.start() + len(kept) :]
+        n_kept, _ = common_ends(text[found.start() : found.start() + len(value)], value)
+        after = text[found.start() + n_kept :]
         if not after or after.startswith(("...", " ... [")):
-            yield kept
+            yield value[:n_kept]
     for found in re.finditer(re.escape(value[-_SHORTEST:]), text):
         rest = text[max(0, found.end() - len(value)) : found.end()]
-        kept = _common(rest[::-1], value[::-1])[::-1]
-        if text[: found.end() - len(kept)].endswith("..."):
-            yield kept
-
-
-def _common(text: str, other: str) -> str:
-    """Return the beginning that both have."""
-    pairs = enumerate(zip(text, other, strict=False))
-    return text[: next((i for i, (a, b) in pairs if a != b), min(len(text), len(other)))]
+        n_kept, _ = common_ends(rest[::-1], value[::-1])
+        if text[: found.end() - n_kept].endswith("..."):
+            yield value[-n_kept:]
 
 
 def _withhold(match: re.Match[str], withheld: dict[str, bool]) -> str:

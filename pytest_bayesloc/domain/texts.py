@@ -46,6 +46,11 @@ def file_of_test(node_id: str) -> str:
     return node_id.partition("::")[0]
 
 
+def plain_name(node_id: str) -> str:
+    """Return the name in a node id, without its file and class."""
+    return node_id.rpartition("::")[2]
+
+
 def digest_of(path: Path) -> str:
     """Return the SHA-256 of a file's bytes; empty if it can't be read."""
     try:

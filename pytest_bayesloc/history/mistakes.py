@@ -11,6 +11,7 @@ from pytest_bayesloc.domain.bug import clipped
 from pytest_bayesloc.domain.source import ScopeNode, parse
 from pytest_bayesloc.history.changes import flat, shape
 from pytest_bayesloc.syntax.expressions import negated
+from pytest_bayesloc.syntax.nodes import functions_in, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -356,13 +357,9 @@ def _tokens(tree: ast.AST) -> Iterator[object]:
 
 def _bound(tree: ast.AST) -> set[str]:
     """Return the names that ``tree`` defines."""
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                found.add(name)
-            case ast.ClassDef(name=name) | ast.arg(arg=name):
-                found.add(name)
-            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
-                found.add(name)
-    return found
+    found = {node.name for node in (*functions_in(tree), *nodes_of(tree, ast.ClassDef))}
+    found |= {node.arg for node in nodes_of(tree, ast.arg)}
+    attributes = nodes_of(tree, ast.Attribute)
+    found |= {node.attr for node in attributes if isinstance(node.ctx, ast.Store)}
+    names = nodes_of(tree, ast.Name)
+    return found | {node.id for node in names if isinstance(node.ctx, ast.Store)}

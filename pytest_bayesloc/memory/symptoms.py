@@ -12,7 +12,6 @@ Reference:
 from __future__ import annotations
 
 import ast
-import builtins
 import os
 import re
 import tokenize
@@ -40,7 +39,7 @@ from pytest_bayesloc.domain.source import ReadMap, SourceMap, lines_of, unit_of_
 from pytest_bayesloc.domain.texts import MASKING_VERSION, file_of_test, masked, text_digest
 from pytest_bayesloc.history.changes import name_of
 from pytest_bayesloc.syntax.expressions import demanded
-from pytest_bayesloc.syntax.nodes import names_in, nodes_of
+from pytest_bayesloc.syntax.nodes import BUILT_IN, RECEIVERS, names_in, nodes_of
 
 # Strings and numbers in a statement from which blanks were taken out.
 _LITERAL = re.compile(
@@ -142,8 +141,6 @@ DEEP = 2  # calls from where a value comes in to a guard of the same project
 MAX_BYTES = 1_000_000  # of a library's file
 # A failure there is about what a test expects, not about what it hands over.
 CHECKERS = frozenset({"unittest", "_pytest", "pytest", "hypothesis", "testing", "_testing"})
-RECEIVERS = frozenset({"self", "cls"})
-BUILTINS = frozenset(dir(builtins))
 
 _NAME = r"[\w.<>]+"
 # Messages of Python on a call or a name that does not fit, and the demands that follow.
@@ -355,7 +352,7 @@ def _demand(failure: Failure, read: ReadMap, rootdir: str) -> str:
         # A library's own state says nothing to its caller: it has to be about arguments.
         names = names_in(ast.parse(condition, mode="eval"))
         given = {argument.arg for argument in nodes_of(unit.node, ast.arg)} - RECEIVERS
-        if not names & given or not names <= given | BUILTINS:
+        if not names & given or not names <= given | BUILT_IN:
             return ""
     return f"{unit.location.qualname} needs {condition}" if condition else ""
 

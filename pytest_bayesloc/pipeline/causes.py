@@ -13,6 +13,7 @@ from pytest_bayesloc.causes.environment import EnvironmentCauses, Machine
 from pytest_bayesloc.causes.mocks import MockCauses
 from pytest_bayesloc.causes.versions import packages_changed
 from pytest_bayesloc.domain.texts import file_of_test
+from pytest_bayesloc.syntax.nodes import imported_packages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,8 +66,8 @@ def explain_packages(context: Context, past: PastRuns, cases: Sequence[Case]) ->
         location = context.sources.locate_frame(own[-1]) if own else None
         files = {where.file for where in (*case.belief.probabilities, *failure.test_locations)}
         maps = (context.sources.map(file) for file in sorted(files))
-        modules = [source.module.node for source in maps if source is not None]
-        case.cause = case.cause or packages_changed(*known, failure, modules, location)
+        imported = imported_packages(*(s.module.node for s in maps if s is not None))
+        case.cause = case.cause or packages_changed(*known, failure, imported, location)
 
 
 def environment_of(context: Context) -> EnvironmentCauses:

@@ -19,12 +19,7 @@ from pytest_bayesloc.domain.fixing import TAKE_BACK, UNDO, Level
 from pytest_bayesloc.domain.inspection import Effect, Finding
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.redaction import Redaction, redacted
-from pytest_bayesloc.domain.result import (
-    BreakingChange,
-    Fault,
-    Ranked,
-    SpoiledTest,
-)
+from pytest_bayesloc.domain.result import BreakingChange, Fault, Ranked, SpoiledTest
 from pytest_bayesloc.domain.texts import masked
 from pytest_bayesloc.report import document as doc
 from pytest_bayesloc.report.text import MAX_TEXT, clip

@@ -21,14 +21,7 @@ from pytest_bayesloc.report.document import (
     ResultDocument,
     RowEntry,
 )
-from pytest_bayesloc.report.text import (
-    clip,
-    fenced,
-    one_line,
-    percent,
-    tests_to_run,
-    visible,
-)
+from pytest_bayesloc.report.text import clip, fenced, one_line, percent, tests_to_run, visible
 from pytest_bayesloc.report.view import FaultView, faults_of
 from pytest_bayesloc.report.words import (
     all_flaky_words,

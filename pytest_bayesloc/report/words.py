@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK, UNDO
 from pytest_bayesloc.domain.location import DATA, MODULE
-from pytest_bayesloc.domain.texts import all_of, common_ends, count, listed
+from pytest_bayesloc.domain.texts import all_of, common_ends, count, listed, plain_name
 from pytest_bayesloc.report.document import (
     N_REACHED,
     ErrorEntry,
@@ -187,7 +187,7 @@ def heat(value: float) -> int:
 
 def bare_name(node_id: str) -> str:
     """Return the name of a test without its file and class."""
-    return one_line(node_id.rpartition("::")[2])
+    return one_line(plain_name(node_id))
 
 
 def value_rows(nearest: NearestCallEntry) -> list[ValueRow]:
@@ -244,7 +244,7 @@ def headline(error: ErrorEntry | FailureEntry) -> str:
 
 def spoiled_words(spoiled: SpoiledTestEntry) -> str:
     """Return which earlier tests make a test fail, and by which state that they leave."""
-    earlier = [node_id.rpartition("::")[2] for node_id in spoiled.after]
+    earlier = [*map(plain_name, spoiled.after)]
     matter, changes = ("matters", "it changes") if len(earlier) == 1 else ("matter", "they change")
     needed = f"{len(earlier)} of {count(spoiled.n_earlier, 'earlier test')} {matter}"
     if spoiled.n_earlier == 1:

@@ -20,12 +20,7 @@ from pytest_bayesloc.spectrum.cache_store import (
     read_tables,
     write_tables,
 )
-from pytest_bayesloc.spectrum.run_record import (
-    CONFTESTS,
-    Footprint,
-    modules_in,
-    select_traced,
-)
+from pytest_bayesloc.spectrum.run_record import CONFTESTS, Footprint, modules_in, select_traced
 from pytest_bayesloc.spectrum.sources import FileKind
 from pytest_bayesloc.spectrum.validity import (
     changed_files,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pytest_bayesloc.domain.location import MODULE
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line
-from pytest_bayesloc.syntax.nodes import last_name
+from pytest_bayesloc.syntax.nodes import RECEIVERS, bound_name, last_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -145,7 +145,7 @@ class ImportedFile:
         """The class or module whose attribute is read, by its plain name; empty if not known."""
         name = last_name(value)
         if isinstance(value, ast.Name):
-            if name in {"self", "cls"}:
+            if name in RECEIVERS:
                 around = (unit.node for unit in reversed(self.source.owner(value.lineno).enclosing))
                 return (next((node.name for node in around if isinstance(node, ast.ClassDef)), ""),)
             name = self._origins.get(name, name if name in self._kinship else "")
@@ -218,8 +218,7 @@ def _bound(statement: ast.stmt) -> Iterator[str]:
         yield statement.name
         yield from _registries(statement)
     elif isinstance(statement, (ast.Import, ast.ImportFrom)):
-        for alias in statement.names:
-            yield (alias.asname or alias.name).partition(".")[0]
+        yield from map(bound_name, statement.names)
     elif isinstance(statement, (ast.Assign, ast.Delete)):
         for target in statement.targets:
             yield from _names(target)

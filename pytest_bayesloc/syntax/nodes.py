@@ -28,6 +28,7 @@ BLOCKS = (ast.ExceptHandler, ast.match_case)  # which hold statements, and are n
 _BLOCKS = ("body", "orelse", "finalbody")  # fields of statements, with statements
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 BUILT_IN = frozenset(dir(builtins))
+RECEIVERS = frozenset({"self", "cls"})
 N_SIMILAR = 3
 SIMILAR = 0.6  # of difflib: one letter in three, two in six
 
@@ -327,6 +328,24 @@ def imported_from(statement: ast.ImportFrom, package: str) -> str:
     parts = package.split(".") if package else []
     kept = parts[: len(parts) + 1 - statement.level] if statement.level else []
     return ".".join((*kept, *([statement.module] if statement.module else [])))
+
+
+def names_from(tree: ast.AST, package: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield each module that ``tree`` imports names from, with what they are called then.
+
+    Relative imports start from ``package``.
+    """
+    for node in statements_in(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield imported_from(node, package), {a.name: a.asname or a.name for a in node.names}
+
+
+def imported_packages(*trees: ast.AST) -> set[str]:
+    """The top-level packages that ``trees`` import, by imports that are not relative."""
+    names = [a.name for tree in trees for node in nodes_of(tree, ast.Import) for a in node.names]
+    for node in (node for tree in trees for node in nodes_of(tree, ast.ImportFrom)):
+        names += [node.module] if node.module and not node.level else []
+    return {name.partition(".")[0] for name in names}
 
 
 def raising_lines(node: ast.AST) -> frozenset[int]:

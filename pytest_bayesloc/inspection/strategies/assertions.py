@@ -13,13 +13,7 @@ from pytest_bayesloc.domain.errors import BayeslocError, ExecutionError, PatchEr
 from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import (
-    FunctionNode,
-    SourceMap,
-    Unit,
-    compile_tree,
-    parse,
-)
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, compile_tree, parse
 from pytest_bayesloc.inspection.gate import SEE_LOCALS
 from pytest_bayesloc.inspection.reflection import (
     classify,
@@ -35,7 +29,7 @@ from pytest_bayesloc.inspection.writing import LineWriter, heartbeat
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
 from pytest_bayesloc.ranking.likelihoods import weigh
-from pytest_bayesloc.syntax.nodes import every_bound, names_in, nodes_inside
+from pytest_bayesloc.syntax.nodes import every_bound, is_docstring, names_in, nodes_inside
 
 Propose = Callable[[Location, Sequence[Invariant]], Sequence[InspectionPatch]]
 
@@ -183,7 +177,7 @@ def _keeps_first_place(statement: ast.stmt) -> bool:
     """Return whether it must stay first: docstrings and ``__future__`` imports must."""
     if isinstance(statement, ast.ImportFrom):
         return statement.module == "__future__"
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return is_docstring(statement)
 
 
 def _own_exits(node: ast.AST) -> list[ast.Return | ast.Raise]:

@@ -13,13 +13,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from pytest_bayesloc.domain.errors import PatchError
 from pytest_bayesloc.domain.evidence import Decision, InspectionOutcome, Judgement
-from pytest_bayesloc.domain.inspection import (
-    Effect,
-    Finding,
-    InspectionPatch,
-    Rerun,
-    Verdict,
-)
+from pytest_bayesloc.domain.inspection import Effect, Finding, InspectionPatch, Rerun, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Converse, Later, ProposedCode
 from pytest_bayesloc.domain.source import SourceMap, Unit

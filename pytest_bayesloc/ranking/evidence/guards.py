@@ -17,10 +17,8 @@ from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_f
 from pytest_bayesloc.ranking.evidence.provenance import (
     ASKS,
     BUILDS,
-    BUILTINS,
     CONSTRUCTORS,
     MAX_HOPS,
-    RECEIVERS,
     Values,
     argument_names,
     is_immutable,
@@ -28,7 +26,7 @@ from pytest_bayesloc.ranking.evidence.provenance import (
     is_self,
 )
 from pytest_bayesloc.syntax.expressions import guarding, only_raises
-from pytest_bayesloc.syntax.nodes import names_in, spans
+from pytest_bayesloc.syntax.nodes import BUILT_IN, RECEIVERS, called_name, names_in, spans
 
 #: In the name of what expects an exception: ``pytest.raises``, ``self.assertRaisesRegex``.
 _RAISES = "raises"
@@ -205,7 +203,7 @@ class _Owner:
 
 def _is_shared(unit: Unit, handing: ast.Call, values: Sequence[ast.expr]) -> bool:
     """Return whether ``unit`` gave a name in ``values`` to code that may have changed it."""
-    names = {name for value in values for name in names_in(value)} - BUILTINS
+    names = {name for value in values for name in names_in(value)} - BUILT_IN
     for node in ast.walk(unit.node):
         if not isinstance(node, ast.Call) or node.lineno > handing.lineno:
             continue
@@ -228,7 +226,7 @@ def _call_of(unit: Unit, line: int, callee: Unit) -> ast.Call | None:
     *outer, name = callee.location.qualname.split(".")
     names = {name, outer[-1], "cls"} if name in CONSTRUCTORS and outer else {name}
     calls = [n for n in ast.walk(unit.node) if isinstance(n, ast.Call) and spans(n, line)]
-    own = [c for c in calls if getattr(c.func, "id", getattr(c.func, "attr", "")) in names]
+    own = [call for call in calls if called_name(call) in names]
     return own[0] if len(own) == 1 else None
 
 

@@ -7,7 +7,6 @@ class, and which ``__init__`` leaves unset what another function is right to rea
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -16,11 +15,18 @@ from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, ReadMap, Unit, unit_of_frame
 from pytest_bayesloc.syntax.expressions import CHANGING
-from pytest_bayesloc.syntax.nodes import attributes_in, last_name, names_in, nodes_of, stored_names
+from pytest_bayesloc.syntax.nodes import (
+    BUILT_IN,
+    RECEIVERS,
+    attributes_in,
+    bound_name,
+    last_name,
+    names_in,
+    nodes_of,
+    stored_names,
+)
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
-RECEIVERS = frozenset({"self", "cls"})
-BUILTINS = frozenset(dir(builtins))
 MAX_HOPS = 8
 # Methods that ask built-in text for something; too plain to be where a fault is.
 ASKS = frozenset(
@@ -62,7 +68,7 @@ def is_plain_call(function: ast.expr, methods: frozenset[str]) -> bool:
     """Return whether calling ``function`` runs no code of the project, as far as one can see."""
     if isinstance(function, ast.Attribute):
         return function.attr in methods and not is_self(function.value)
-    return isinstance(function, ast.Name) and function.id in BUILTINS
+    return isinstance(function, ast.Name) and function.id in BUILT_IN
 
 
 class Values:
@@ -97,7 +103,7 @@ class Values:
         n_bare = sum(isinstance(n, ast.expr) and is_self(n) for n in ast.walk(value))
         if n_bare > len(of_self):
             return None
-        names = names_in(value) - RECEIVERS - (BUILTINS - self.arguments - set(self._made))
+        names = names_in(value) - RECEIVERS - (BUILT_IN - self.arguments - set(self._made))
         for roots in (
             *(self._of_attribute(name, methods, hops) for name in {n.attr for n in of_self}),
             *(self._of_name(name, methods, hops) for name in names),
@@ -129,7 +135,7 @@ class Values:
             if name not in names_in(value):
                 deeper = self.roots(value, methods, hops + 1)
             else:  # it goes on from its own value: the other names count
-                others = names_in(value) - {name} - BUILTINS
+                others = names_in(value) - {name} - BUILT_IN
                 parts = [self._of_name(other, methods, hops + 1) for other in others]
                 plain = is_plain(value, methods) and None not in parts
                 deeper = set().union(*(p for p in parts if p)) if plain else None
@@ -177,15 +183,14 @@ def _foreign(module: ast.AST) -> set[str]:
         if isinstance(node, FunctionNode):
             found.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            imported = {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-            found |= {name for name in imported if name[:1].islower()}
+            found |= {name for name in map(bound_name, node.names) if name[:1].islower()}
         elif isinstance(node, ast.Global):
             found |= set(node.names)
         else:
             found |= _filled(node)
     for node in getattr(module, "body", ()):
         if any(not is_plain(value, BUILDS) for _, value in _assigned(node)):
-            found |= names_in(node) - BUILTINS
+            found |= names_in(node) - BUILT_IN
     return found
 
 

@@ -17,12 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_bayesloc.domain.errors import ExecutionError, LostError
 from pytest_bayesloc.rerun.link import Transport, Workspaces
-from pytest_bayesloc.rerun.transports.remote import (
-    LEAST_PYTHON,
-    check_tree,
-    error_from,
-    opening,
-)
+from pytest_bayesloc.rerun.transports.remote import LEAST_PYTHON, check_tree, error_from, opening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,6 +8,7 @@ import pytest
 from pytest_bayesloc.causes.versions import packages_changed
 from pytest_bayesloc.domain.failure import Frame
 from pytest_bayesloc.history.runs import versions_in
+from pytest_bayesloc.syntax.nodes import imported_packages
 from tests.fakes.sources import failure_at
 
 DAY = datetime(2026, 3, 4, tzinfo=timezone.utc)
@@ -17,7 +18,7 @@ CHANGED = {"attrs": ("1", "2"), "rounding": ("1.2", "2.0")}
 def told(path: str, code: str) -> str:
     frame = Frame(file=path, line=1, name="f", first_line=1, in_app=False)
     failure = failure_at(frame, kind="ValueError", message="")
-    cause = packages_changed(CHANGED, DAY, failure, [ast.parse(code)], None)
+    cause = packages_changed(CHANGED, DAY, failure, imported_packages(ast.parse(code)), None)
     return cause.text if cause is not None else ""
 
 
