@@ -59,7 +59,7 @@ class OrderSearch:
     def spoilers(self, earlier: Sequence[str]) -> tuple[str, ...]:
         """Return a smallest part of ``earlier`` after which the test fails as in the main run.
 
-        None if it passes after all of them, or fails alone as well. When time is up, what is left
+        Empty if it passes after all of them, or fails alone as well. When time is up, what is left
         by then is returned: the test was seen to fail after it.
         """
         first = self._after(earlier)
@@ -152,6 +152,8 @@ def is_same(run: TestRun, failure: Failure) -> bool:
         return failure.exc_type == "AssertionError"
     return run.error.partition(":")[0].rpartition(".")[2] == failure.exc_type
 
+
+# -- the cause in words
 
 MAX_STATE = 3  # variables that are named
 MAX_WRITERS = 5  # of each

@@ -295,6 +295,8 @@ def _clip(text: str, length: int) -> str:
     return f"{text[:half]}\n... ({len(text) - 2 * half} characters left out)\n{text[-half:]}"
 
 
+# -- a conversation
+
 MAX_TURNS = 12
 LAST_WORD = "name_suspects"  # the function by which a conversation ends
 _SHARE = 8  # of the length of a prompt, for one answer
@@ -411,6 +413,8 @@ def _arguments(call: ToolCall) -> Mapping[str, Any]:
             return given
     return {}
 
+
+# -- prompts
 
 MARK_LENGTH = 12
 

@@ -35,6 +35,8 @@ from pytest_bayesloc.memory.retrieval import NEWEST, Entry, Score, by_words
 if TYPE_CHECKING:
     from pytest_bayesloc.ranking.case import Case
 
+# -- loops
+
 MAX_PERIOD = 5
 # Two in a row is an ordinary second try. Each is told as long as it lasts.
 N_ERRORS = 3  # code states with the same error
@@ -251,6 +253,8 @@ def kind_of(diff: str) -> str:
     fitting = (name for name, kind in _KINDS.items() if changed and all(map(kind.match, changed)))
     return next(fitting, "")
 
+
+# -- advice
 
 N_SIMILAR = 3  # past bugs that advice shows
 N_HISTORY = 60  # sightings in which loops are searched

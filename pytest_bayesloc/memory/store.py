@@ -231,6 +231,9 @@ def _unreachable(url: str, error: Exception) -> StoreError:
     )
 
 
+# -- the store
+
+
 class BugStore:
     """A database that many runs may write at once.
 

@@ -36,6 +36,9 @@ MAX_RERUNS = 60
 SHARE = 0.5  # of the time left: fixes and other groups need some, too
 
 
+# -- single lines
+
+
 @dataclass(frozen=True, slots=True)
 class _Text:
     """A file with changes: as it is, and as it was but for the changes of other functions."""
@@ -221,6 +224,8 @@ def texts_of(changes: Changes, cause: Sequence[Location]) -> Mapping[str, _Text]
             found[file] = _Text(changes.files[file].now, then, own)
     return found
 
+
+# -- the strategy
 
 #: Finds the changes since the failing tests passed; None if it can't.
 Search = Callable[[Case, Budget], Changes | None]
