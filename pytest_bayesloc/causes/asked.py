@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.syntax.nodes import (
@@ -15,9 +16,6 @@ from pytest_bayesloc.syntax.nodes import (
     statements_in,
     stored_names,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 _READS = frozenset({"os.environ.get", "os.getenv", "environ.get", "getenv"})

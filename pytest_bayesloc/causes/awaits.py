@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
 
 from pytest_bayesloc.domain.failure import Cause, CauseKind
+from pytest_bayesloc.domain.source import Unit
 from pytest_bayesloc.syntax.nodes import called_name, names_in, nodes_inside, stored_names
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    from pytest_bayesloc.domain.source import Unit
 
 _NEVER_AWAITED = re.compile(r"coroutine (?:object |')([\w.<>]+)'?(?: was never awaited| at 0x)")
 

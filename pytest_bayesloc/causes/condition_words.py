@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from pytest_bayesloc.causes.asked import rewrites, stores
 from pytest_bayesloc.causes.awaits import StaleRead, stale_read
-from pytest_bayesloc.causes.conditions import HASH
+from pytest_bayesloc.causes.conditions import HASH, Decided
 from pytest_bayesloc.domain.failure import Cause, CauseKind
-from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.texts import plain_name
 from pytest_bayesloc.rerun.conditions import TWIN
+from pytest_bayesloc.spectrum.sources import Sources
 from pytest_bayesloc.syntax.nodes import RECEIVERS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_bayesloc.causes.conditions import Decided
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.spectrum.sources import Sources
 
 #: Per kind, or condition: what the code at the place does, and what to do about it.
 _WORDS: Mapping[str, tuple[str, str]] = {

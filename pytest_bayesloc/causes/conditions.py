@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pytest_bayesloc.causes.order import N_AGREEING, is_same
-from pytest_bayesloc.domain.failure import CauseKind
-from pytest_bayesloc.domain.inspection import TestRun, Verdict
+from pytest_bayesloc.domain.failure import CauseKind, Failure
+from pytest_bayesloc.domain.inspection import Reader, Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.inspection.delta import minimal
 from pytest_bayesloc.rerun.conditions import ABSENT, TASKS, TWIN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-
-    from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.inspection import Reader, Rerun
-    from pytest_bayesloc.domain.ports import Clock, Runner
 
 #: Words in the code of a test that make a condition worth a re-run.
 WORDS = re.compile(

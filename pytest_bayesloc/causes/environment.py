@@ -10,12 +10,12 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.causes.asked import (
     Optional,
@@ -26,18 +26,12 @@ from pytest_bayesloc.causes.asked import (
     variables,
 )
 from pytest_bayesloc.causes.versions import other_version
-from pytest_bayesloc.domain.failure import Cause, CauseKind, Frame
-from pytest_bayesloc.domain.source import unit_of_frame
+from pytest_bayesloc.domain.failure import Cause, CauseKind, Failure, Frame
+from pytest_bayesloc.domain.inspection import Reader
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.source import Unit, unit_of_frame
+from pytest_bayesloc.spectrum.sources import Sources
 from pytest_bayesloc.syntax.nodes import names_from, names_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.inspection import Reader
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.spectrum.sources import Sources
 
 _NO_MODULE = re.compile(r"^No module named '([\w.]+)'")
 _NO_FILE = re.compile(r"\[Errno 2\] No such file or directory: '([^']*)'")

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from pytest_bayesloc.domain.failure import Cause, CauseKind
-from pytest_bayesloc.domain.source import FunctionNode
+from pytest_bayesloc.domain.failure import Cause, CauseKind, Failure
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.source import FunctionNode, Unit
 from pytest_bayesloc.domain.texts import plain_name
+from pytest_bayesloc.spectrum.sources import Sources
 from pytest_bayesloc.syntax.nodes import called_name, imported_from, nodes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.spectrum.sources import Sources
 
 _NO_ATTRIBUTE = re.compile(r"<(?:module|class) '?([\w.]+)'?.*> does not have the attribute '(\w+)'")
 _NOT_REAL = re.compile(r"Mock object has no attribute '(\w+)'|'?(\w+)'? is not a valid assertion")

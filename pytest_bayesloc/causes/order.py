@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
-from pytest_bayesloc.domain.failure import DEFAULTS, Cause, CauseKind
+from pytest_bayesloc.domain.failure import DEFAULTS, Cause, CauseKind, Failure
 from pytest_bayesloc.domain.inspection import Change, TestRun, Verdict
+from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.ports import Clock, Runner
+from pytest_bayesloc.domain.result import SpoiledTest
+from pytest_bayesloc.domain.source import Unit
 from pytest_bayesloc.domain.texts import plain_name
 from pytest_bayesloc.inspection.delta import minimal
+from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.provenance import line_that_writes, mentions
+from pytest_bayesloc.spectrum.sources import Sources
 from pytest_bayesloc.syntax.nodes import bound_name, nodes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Clock, Runner
-    from pytest_bayesloc.domain.result import SpoiledTest
-    from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.ranking.case import Case
-    from pytest_bayesloc.spectrum.sources import Sources
-
 
 #: Passes alone, and failures after others, before a test is taken as one that those spoil: what
 #: fails by chance, as often as it likes, does all that less than once in 200 times.

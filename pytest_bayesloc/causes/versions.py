@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from pytest_bayesloc.domain.failure import Cause, CauseKind
+from pytest_bayesloc.domain.failure import Cause, CauseKind, Failure
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.texts import listed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-
-    from pytest_bayesloc.domain.failure import Failure
-    from pytest_bayesloc.domain.location import Location
 
 _NO_ATTRIBUTE = re.compile(
     r"(?:module '([\w.]+)'|(?:type object )?'([\w.]+)'(?: object)?) has no attribute '(\w+)'"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import difflib
 from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.bug import DIFF_LENGTH, CodeEdit
 from pytest_bayesloc.domain.location import DATA, MODULE, Location
@@ -15,17 +16,13 @@ from pytest_bayesloc.domain.source import (
     FunctionNode,
     ScopeNode,
     SourceMap,
+    Unit,
     ended_lines,
     lines_of,
     parse,
 )
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.syntax.nodes import is_docstring
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from pytest_bayesloc.domain.source import Unit
 
 DIGEST = 16
 MAX_DATA = 5  # files that are suspects

@@ -10,23 +10,18 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.texts import as_python_reads
-from pytest_bayesloc.history.changes import changes_since, narrowed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from pytest_bayesloc.history.changes import Changes
-    from pytest_bayesloc.spectrum.sources import Sources
+from pytest_bayesloc.history.changes import Changes, changes_since, narrowed
+from pytest_bayesloc.spectrum.sources import Sources
 
 LIMIT_S = 30.0
 LOOK_S = 5.0  # where nobody asked for it: a long history with little Python takes longer

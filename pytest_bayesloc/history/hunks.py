@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, ended_lines, first_line, tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from pytest_bayesloc.domain.location import Location
 
 #: Lines of a text, from 0, the end excluded.
 Span: TypeAlias = tuple[int, int]

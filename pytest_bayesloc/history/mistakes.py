@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import ast
 import difflib
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, zip_longest
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.bug import clipped
-from pytest_bayesloc.domain.source import ScopeNode, parse
-from pytest_bayesloc.history.changes import flat, shape
+from pytest_bayesloc.domain.source import ScopeNode, SourceMap, parse
+from pytest_bayesloc.history.changes import Changes, flat, shape
 from pytest_bayesloc.syntax.expressions import negated
 from pytest_bayesloc.syntax.nodes import functions_in, nodes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from pytest_bayesloc.domain.source import SourceMap
-    from pytest_bayesloc.history.changes import Changes
-
 
 #: A piece of code before and after; None: it was not there, or is there no more.
 Pair: TypeAlias = "tuple[ast.AST | None, ast.AST | None]"

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, reduce
 from operator import or_
-from typing import TYPE_CHECKING
 
 from msgspec import convert
 
 from pytest_bayesloc.domain.failure import Failure, Frame, Raised
-from pytest_bayesloc.domain.location import MODULE
-from pytest_bayesloc.domain.source import SourceMap, first_line
+from pytest_bayesloc.domain.location import MODULE, Location
+from pytest_bayesloc.domain.source import SourceMap, Unit, first_line
 from pytest_bayesloc.domain.spectrum import Spectrum, bits, bitset_of
 from pytest_bayesloc.domain.texts import file_of_test
-from pytest_bayesloc.spectrum.run_record import CHILD_PROCESS
+from pytest_bayesloc.spectrum.run_record import CHILD_PROCESS, Footprint, RunRecord, Window
+from pytest_bayesloc.spectrum.sources import Sources
 from pytest_bayesloc.spectrum.uses import ImportUses
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.source import Unit
-    from pytest_bayesloc.spectrum.run_record import Footprint, RunRecord, Window
-    from pytest_bayesloc.spectrum.sources import Sources
-
 
 #: Files of which failing tests execute nothing, but that they have imported: each is parsed.
 MAX_IMPORTED = 200

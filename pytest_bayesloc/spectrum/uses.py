@@ -10,22 +10,17 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from pytest_bayesloc.domain.location import MODULE
-from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, first_line
+from pytest_bayesloc.domain.location import MODULE, Location
+from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, Unit, first_line
 from pytest_bayesloc.syntax.nodes import RECEIVERS, bound_name, last_name
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.source import SourceMap, Unit
-
-    Lines = Mapping[Location, Mapping[int, int]]
-    Reads = Mapping[int, set[str]]
+Lines = Mapping[Location, Mapping[int, int]]
+Reads = Mapping[int, set[str]]
 
 T = TypeVar("T")
 

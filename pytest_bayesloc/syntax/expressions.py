@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.syntax.nodes import names_in, nodes_of, spans
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 #: Values that code gives for what is missing, whatever it is about.
 PLAIN_VALUES = frozenset({"None", "True", "False", "0", "''", "[]", "()", "{}"})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, lines_of, tree_of
 from pytest_bayesloc.domain.texts import common_ends
@@ -17,9 +18,6 @@ from pytest_bayesloc.syntax.nodes import (
     parameters,
 )
 from pytest_bayesloc.syntax.text import Text, TextEdit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _BY_MODULE = {
     "abc": "ABC ABCMeta abstractmethod",

@@ -6,9 +6,10 @@ import ast
 import builtins
 import difflib
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pytest_bayesloc.domain.source import (
     FILLED,
@@ -19,9 +20,6 @@ from pytest_bayesloc.domain.source import (
     parse,
 )
 from pytest_bayesloc.domain.texts import common_ends
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 NodeT = TypeVar("NodeT", bound=ast.AST)
 BLOCKS = (ast.ExceptHandler, ast.match_case)  # which hold statements, and are none
