@@ -12,6 +12,7 @@ import os
 import random
 import select
 import shutil
+import sys
 import tempfile
 import threading
 from contextlib import suppress
@@ -29,7 +30,7 @@ from pytest_bayesloc.rerun.fence import AWAY
 from pytest_bayesloc.rerun.link import UNFIT
 from pytest_bayesloc.rerun.sets import compile_ahead
 from pytest_bayesloc.rerun.stem import Stem, may_grow
-from pytest_bayesloc.rerun.swap import bring_to_front, functions_by_file
+from pytest_bayesloc.rerun.swap import WhenImported, bring_to_front, functions_by_file
 from pytest_bayesloc.rerun.transports.local import (
     adopt_orphans,
     children,
@@ -316,14 +317,25 @@ def _is_kept_back(item: pytest.Item) -> bool:
 
 
 def _fix_randomness(config: pytest.Config, storage: str | None) -> None:
-    """Seed random numbers for every re-run, and leave the user's example database alone."""
+    """Seed random numbers for every re-run, and leave the user's example database alone.
+
+    Hypothesis takes half a second to import, so that is left to tests which need it.
+    """
     random.seed(0)
+
+    def derandomize() -> None:
+        import hypothesis
+        from hypothesis import configuration
+
+        if storage:
+            configuration.set_hypothesis_home_dir(f"{storage}-hypothesis")
+        settings = hypothesis.settings
+        settings.register_profile("bayesloc", derandomize=True, database=None, deadline=None)
+        settings.load_profile("bayesloc")
+
     if not config.pluginmanager.hasplugin("hypothesispytest"):
         return
-    import hypothesis
-    from hypothesis import configuration
-
-    if storage:
-        configuration.set_hypothesis_home_dir(f"{storage}-hypothesis")
-    hypothesis.settings.register_profile("bayesloc", derandomize=True, database=None, deadline=None)
-    hypothesis.settings.load_profile("bayesloc")
+    if "hypothesis" in sys.modules:
+        derandomize()
+    else:
+        sys.meta_path.insert(0, WhenImported("hypothesis", derandomize))

@@ -18,15 +18,16 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import SourceFileLoader
+from importlib.util import find_spec
 from itertools import accumulate, takewhile
 from types import FunctionType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from pytest_bayesloc.domain.source import compile_tree, lines_of, parse
 from pytest_bayesloc.domain.texts import common_ends
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
 
@@ -269,6 +270,44 @@ class Overlay:
     def install(self) -> None:
         """Answer before every other finder."""
         sys.meta_path.insert(0, self)
+
+
+class WhenImported:
+    """A finder for ``sys.meta_path`` that calls a function each time that a module was loaded.
+
+    It is the loader of that module, too, which hides the real one until then.
+    """
+
+    def __init__(self, name: str, then: Callable[[], None]) -> None:
+        self._name = name
+        self._then = then
+        self._loader: Any = None
+        self._is_asking = False
+
+    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
+        """The spec that other finders have of the module, or None for every other one."""
+        if fullname != self._name or self._is_asking:
+            return None
+        self._is_asking = True
+        try:
+            spec: Any = find_spec(fullname)
+        finally:
+            self._is_asking = False
+        if spec is not None and spec.loader is not self:  # it is asked twice for a reload
+            self._loader, spec.loader = spec.loader, self
+        return cast("ModuleSpec | None", spec)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        """What the real loader makes."""
+        return cast("ModuleType | None", self._loader.create_module(spec))
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Have the real loader execute it, known by that name, and call the function."""
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        self._then()
 
 
 class DataOverlay:
