@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.syntax.nodes import (
+    attributes_in,
     called_name,
     names_in,
     nodes_inside,
@@ -171,6 +172,15 @@ def makes_sets(scope: ast.AST, text: str) -> bool:
         or (isinstance(node, ast.Name) and node.id in {"set", "frozenset"})
         for node in ast.walk(scope)
     )
+
+
+def keeps_hash(method: ast.AST, line: str) -> bool:
+    """Return whether ``line`` keeps a hash in an attribute that ``method``, a ``__hash__``, reads.
+
+    An attribute is set by its name, or by ``__setattr__``.
+    """
+    kept = (rf"""\b{name}\b(?:['"],| *=) *hash\(""" for name in attributes_in(method))
+    return any(re.search(pattern, line) for pattern in kept)
 
 
 _SEEN, _SHARED = (ast.Attribute, ast.Subscript), (ast.Global, ast.Nonlocal)

@@ -85,6 +85,7 @@ class Surroundings:
         n_workers: Processes that ran tests at the same time.
         left: Selects from paths those that tests may have left behind.
         set_files: The files whose code the test executes and that makes sets there.
+        keeps_hash: Whether code that calls ``hash`` keeps it for ``__hash__`` to give back.
     """
 
     rootdir: str
@@ -96,6 +97,7 @@ class Surroundings:
     n_workers: int
     left: Callable[[Sequence[str]], Sequence[str]]
     set_files: Sequence[str]
+    keeps_hash: Callable[[Reader], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +172,8 @@ class ConditionSearch:
         if found is None and self._around.set_files:
             found = self._other_order(wanted)
         # What ``__hash__`` gives is for dicts, whose order it does not decide, and for sets.
-        hashing = [r for r in self.readers.get(HASH, ()) if not r[3].endswith("__hash__")]
+        asking = (r for r in self.readers.get(HASH, ()) if not r[3].endswith("__hash__"))
+        hashing = [reader for reader in asking if not self._around.keeps_hash(reader)]
         if found is None and hashing and not is_edited:
             found = self._other_hash(wanted, hashing)
         if found is not None and self.is_steady and not self._fails_each_time(N_AGREEING):

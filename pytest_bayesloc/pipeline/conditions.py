@@ -12,12 +12,13 @@ from itertools import islice
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from pytest_bayesloc.causes.asked import READS_CLOCK, clock_at_import, makes_sets
+from pytest_bayesloc.causes.asked import READS_CLOCK, clock_at_import, keeps_hash, makes_sets
 from pytest_bayesloc.causes.condition_words import stale_place, told
 from pytest_bayesloc.causes.conditions import WORDS, ConditionSearch, Surroundings
 from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.failure import CauseKind
 from pytest_bayesloc.domain.location import MODULE
+from pytest_bayesloc.domain.source import lines_of
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.pipeline.causes import environment_of
 from pytest_bayesloc.pipeline.execute import is_local, open_elsewhere
@@ -145,8 +146,19 @@ def _search(
         n_workers=int(getattr(context.config.option, "numprocesses", None) or 1),
         left=partial(left_files, context, failure.node_id),
         set_files=set_files,
+        keeps_hash=partial(_keeps_hash, context),
     )
     return ConditionSearch(runner, failure, around, monotonic, monotonic() + limit_s)
+
+
+def _keeps_hash(context: Context, reader: Reader) -> bool:
+    """Say whether the line of ``reader`` sets an attribute that ``__hash__`` of its class reads."""
+    file, line, _, name = reader
+    source, method = context.sources.map(file), f"{name.rpartition('.')[0]}.__hash__"
+    if source is None:
+        return False
+    text = "".join(lines_of(source.text)[line - 1 : line])
+    return any(keeps_hash(u.node, text) for u in source.units if u.location.qualname == method)
 
 
 @contextmanager

@@ -132,7 +132,10 @@ class Readers:
         if event == "c_call":
             if arg.__name__ in _C_NAMES:
                 asked = _BUILT_IN.get((_owner(arg), arg.__name__), "")
-                self._note(asked, frame, own=arg.__name__ in _ELAPSED)
+                # What ``__hash__`` gives is for dicts, whose order it does not decide, and for
+                # sets. Enums and types of the standard library have one in Python.
+                is_own = asked == "hash" and frame.f_code.co_name == "__hash__"
+                self._note("" if is_own else asked, frame, own=arg.__name__ in _ELAPSED)
         elif event == "c_exception" and (_owner(arg), arg.__name__) in _REACHES:
             self._note("service:", frame)
         elif event == "call":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.causes.asked import rewrites
+from pytest_bayesloc.causes.asked import keeps_hash, rewrites
 from pytest_bayesloc.causes.condition_words import told
 from pytest_bayesloc.causes.conditions import ConditionSearch, Decided, Surroundings
 from pytest_bayesloc.domain.failure import CauseKind, Failure
@@ -56,7 +56,7 @@ def search(
         elsewhere=opened,
         clocks=[CLOCK] if later else [],
         left=lambda paths: [path for path in paths if "lock" in path],
-        **{"n_workers": 1, "set_files": (), **more},
+        **{"n_workers": 1, "set_files": (), "keeps_hash": lambda _: False, **more},
     )
     return ConditionSearch(runner, FAILURE, around, Clock(), 1e9)
 
@@ -107,6 +107,34 @@ def test_no_process_is_started_for_what_dicts_and_sets_ask_for() -> None:
     runner.asking = {FAILURE.node_id: {"hash": [(*READER[:3], "Card.__hash__")]}}
 
     assert search(runner, elsewhere=one_test("hash", {}, PASSED)).decided() is None
+
+
+def test_no_process_is_started_for_a_hash_that_is_kept() -> None:
+    runner, other = one_test("hash", {}), one_test("hash", {}, PASSED)
+
+    assert search(runner, elsewhere=other).decided() is not None
+    assert search(runner, elsewhere=other, keeps_hash=lambda _: True).decided() is None
+
+
+CACHED = """
+class Card:
+    def __hash__(self):
+        return self._hash
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_kept"),
+    [
+        ("self._hash = hash((self.suit, self.rank))", True),
+        ("object.__setattr__(self, '_hash', hash(self.suit))", True),
+        ("self._bucket = hash(self.suit) % 8", False),
+        ("self.other_hash = hash(self.suit)", False),
+        ("return hash(self.suit)", False),
+    ],
+)
+def test_hash_is_kept_in_an_attribute_that_hash_reads(line: str, *, is_kept: bool) -> None:
+    assert keeps_hash(ast.parse(CACHED), line) is is_kept
 
 
 def test_no_process_is_started_for_a_seed_of_hash_where_the_code_was_edited() -> None:

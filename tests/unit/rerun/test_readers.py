@@ -5,6 +5,7 @@ import datetime
 import importlib.util
 import os
 import random
+import re
 import shutil
 import time
 from contextlib import suppress
@@ -70,6 +71,11 @@ def package() -> object:
     return importlib.util.find_spec("no_such_package")
 
 
+class Card:
+    def __hash__(self) -> int:
+        return hash("ace")
+
+
 def hashed() -> object:
     return hash(("a", "b"))
 
@@ -117,6 +123,10 @@ def test_variable_that_is_there_or_has_a_default_is_not_demanded(
 
     assert [name for name in found if name.startswith("demand:")] == []
     assert [name for name in found if name.startswith("variable:")]
+
+
+def test_hash_that_dicts_and_sets_ask_of_an_object_is_not_noted() -> None:
+    assert "hash" not in asked(lambda: {re.ASCII, Card()})
 
 
 def test_nothing_is_noted_after_its_end() -> None:
