@@ -298,7 +298,7 @@ class WhenImported:
         return cast("ModuleSpec | None", spec)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """What the real loader makes."""
+        """Return what the real loader makes."""
         return cast("ModuleType | None", self._loader.create_module(spec))
 
     def exec_module(self, module: ModuleType) -> None:
