@@ -43,6 +43,10 @@ def test_green_run_imports_nothing_costly(green_project: Project, option: tuple[
     assert modules.isdisjoint(COSTLY)
 
 
+def test_run_that_lists_tests_imports_less_still(green_project: Project) -> None:
+    assert "pytest_bayesloc.session" not in _modules(green_project, "--collect-only", "--bayesloc")
+
+
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="coverage.py is the collector there")
 def test_green_run_imports_no_coverage_where_sys_monitoring_is(green_project: Project) -> None:
     assert "coverage" not in _modules(green_project)
