@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.standard_library import time_ns
 from pytest_bayesloc.domain.texts import as_python_reads
-from pytest_bayesloc.history.snapshots import SnapshotStore, written_ns
-from pytest_bayesloc.spectrum.validity import installation
+from pytest_bayesloc.history.snapshots import SnapshotStore
+from pytest_bayesloc.spectrum.validity import installation, written_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

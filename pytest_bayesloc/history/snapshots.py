@@ -1,6 +1,6 @@
 """Snapshots of the project's files when each test last passed, and when it last failed.
 
-Standard library only: a green run writes here, and must not pay for imports.
+A green run writes here, and must not pay for imports.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import StoreError
 from pytest_bayesloc.domain.own_files import SLUG, damage, identity, set_aside, without_folder
-from pytest_bayesloc.domain.standard_library import time_ns
 from pytest_bayesloc.domain.texts import as_python_reads, storable, text_digest
+from pytest_bayesloc.spectrum.validity import written_ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -245,16 +245,6 @@ class SnapshotStore:
         if told:
             self._warn(f"{told} ({SLUG})")
         return _begun(self.path)
-
-
-def written_ns(path: Path) -> int:
-    """Return when a file was written last, as ``time.time_ns``; 0 if there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return 0
-    # A modification time in the future was set by hand; the time of the status can't be set.
-    return status.st_mtime_ns if status.st_mtime_ns <= time_ns() else status.st_ctime_ns
 
 
 def _begun(path: Path) -> sqlite3.Connection:

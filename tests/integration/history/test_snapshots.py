@@ -153,8 +153,10 @@ def test_run_that_changes_nothing_writes_nothing(folder: Folder) -> None:
     assert folder.passes("t::2", "t::1").store.read_bytes() == before
 
 
-def test_nothing_is_noted_if_a_file_was_written_during_the_run(folder: Folder) -> None:
-    started_ns = folder.files["b.py"].stat().st_mtime_ns - 1
+def test_nothing_is_noted_if_a_file_was_put_in_its_place_during_the_run(folder: Folder) -> None:
+    old = folder.write("old.py", "B = 2\n").files.pop("old.py")  # long ago, by its time
+    old.replace(folder.files["b.py"])
+    started_ns = folder.files["b.py"].stat().st_ctime_ns - 1
 
     with pytest.raises(StoreError, match=r"b\.py was written while the tests ran"):
         folder.memory.remember(["t::1"], [], folder.files, started_ns)
