@@ -64,6 +64,7 @@ class Checkout:
 
     def lay_out(self, commit: str) -> None:
         """Make the tree that of ``commit``, with what a build would have added."""
+        self._forget_compiled()
         self.git("checkout", "-q", "-f", "--detach", commit)
         self.git("clean", "-fdxq")
         for folder in packages(self.tree):
@@ -73,8 +74,14 @@ class Checkout:
 
     def write(self, texts: Mapping[str, str]) -> None:
         """Write files of the tree."""
+        self._forget_compiled()
         for file, text in texts.items():
             (self.tree / file).write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    def _forget_compiled(self) -> None:
+        """Forget the byte code of the tree: only seconds and size tell whether it is of a file."""
+        own = self._bytecode / self.tree.relative_to(self.tree.anchor)
+        shutil.rmtree(own, ignore_errors=True)
 
     def commit_afresh(self) -> None:
         """Make what is there a commit without a parent: nothing is known of what was before."""
@@ -117,11 +124,17 @@ class Checkout:
         paths = [*first, *(f for f in (self.tree / "src", self.tree / "lib") if f.is_dir())]
         return {
             "PYTHONPATH": ":".join(map(str, [*paths, self.tree])),
-            "PYTHONPYCACHEPREFIX": str(self._folder / "bytecode"),
+            # As people have it, what is imported is compiled once, but not in the tree.
+            "PYTHONPYCACHEPREFIX": str(self._bytecode),
+            "PYTHONDONTWRITEBYTECODE": "",
             "PYTHONHASHSEED": "0",
             "HOME": str(home),
             "TZ": "UTC",
         }
+
+    @property
+    def _bytecode(self) -> Path:
+        return self._folder / "bytecode"
 
     @property
     def _site(self) -> Path:

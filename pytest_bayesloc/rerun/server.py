@@ -319,7 +319,7 @@ def _is_kept_back(item: pytest.Item) -> bool:
 def _fix_randomness(config: pytest.Config, storage: str | None) -> None:
     """Seed random numbers for every re-run, and leave the user's example database alone.
 
-    Hypothesis takes half a second to import, so that is left to tests which need it.
+    Hypothesis takes a quarter of a second to import, which only tests that use it should spend.
     """
     random.seed(0)
 

@@ -303,9 +303,7 @@ class WhenImported:
 
     def exec_module(self, module: ModuleType) -> None:
         """Have the real loader execute it, known by that name, and call the function."""
-        module.__loader__ = self._loader
-        if module.__spec__ is not None:
-            module.__spec__.loader = self._loader
+        vars(module)["__loader__"] = vars(module)["__spec__"].loader = self._loader
         self._loader.exec_module(module)
         self._then()
 
