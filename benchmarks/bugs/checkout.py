@@ -80,7 +80,8 @@ class Checkout:
 
     def _forget_compiled(self) -> None:
         """Forget the byte code of the tree: only seconds and size tell whether it is of a file."""
-        own = self._bytecode / self.tree.relative_to(self.tree.anchor)
+        tree = self.tree.absolute()
+        own = self._bytecode / tree.relative_to(tree.anchor)
         shutil.rmtree(own, ignore_errors=True)
 
     def commit_afresh(self) -> None:
