@@ -118,8 +118,6 @@ def _arguments(config: pytest.Config) -> list[str]:
         arguments.append("-n0")
     if has("pytest_cov"):
         arguments.append("--no-cov")
-    if has("hypothesispytest"):
-        arguments.append("--hypothesis-seed=0")
     return arguments
 
 
@@ -184,7 +182,7 @@ def _strange_entry(path: Sequence[str], rootdir: Path) -> str:
     return ""
 
 
-_FIXED = frozenset({"--no-bayesloc", "-n0", "--no-cov", "--hypothesis-seed=0"})
+_FIXED = frozenset({"--no-bayesloc", "-n0", "--no-cov"})
 #: Of the interpreter, as they are given on: none that runs a program.
 _FLAG = re.compile(r"-(?:[bBdEIOPqsSuv]+|W.+|X(?!presite)[a-z_]+(?:=\w*)?)")
 # Options of pytest and of its usual plugins that select, distribute, stop, or write files.
