@@ -208,14 +208,26 @@ def with_rivals(verified: Sequence[Checked]) -> list[Checked]:
 def worth_showing(verified: Sequence[Checked]) -> list[Checked]:
     """Return what a person may want of verified changes, the best first.
 
-    That is none that makes code do less. Where nothing is clearly meant, one rival is shown beside
-    the first, if it is nearly as likely.
+    That is none that makes code do less. Where nothing is clearly meant, it is none for which
+    several others could stand, and one rival is shown beside the first, if nearly as likely.
     """
     sound = [checked for checked in verified if not (checked.doubt and checked.is_emptied)]
     if any(not checked.shown_doubt for checked in sound):
         return [checked for checked in sound if not checked.shown_doubt]
+    times = Counter(map(_replaced, verified))
+    sound = [checked for checked in sound if times[_replaced(checked)] == 1]
     first = max((weight(checked.candidate) for checked in sound), default=0.0)
     return [checked for checked in sound if weight(checked.candidate) >= NEARLY * first][:2]
+
+
+def _replaced(checked: Checked) -> tuple[str, str, str]:
+    """What is replaced, and how: tests that pass with several names for one tell of none."""
+    candidate = checked.candidate
+    what = candidate.message.partition("` to `")[0]
+    return candidate.name, candidate.file, what if candidate.name in _OTHERS else candidate.key
+
+
+_OTHERS = frozenset({OTHER_CONSTANT, "other-attribute", "other-name", "other-number", "other-text"})
 
 
 def is_slip(candidate: Candidate) -> bool:

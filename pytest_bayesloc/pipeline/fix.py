@@ -390,7 +390,7 @@ def nothing_found(number: int, result: Search) -> str:
         where = f"{passes.candidate.file}:{passes.candidate.line}"
         text += (
             f". The tests pass with a change of {where} ({passes.candidate.message}), which is "
-            f"probably no fix: {passes.doubt}"
+            f"probably no fix: {passes.doubt or passes.rivals}"
         )
     elif result.nearest is not None:
         near = result.nearest

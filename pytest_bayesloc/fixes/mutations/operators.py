@@ -261,9 +261,9 @@ def swap_arguments(site: Site) -> Iterator[TextEdit]:
             if isinstance(left, ast.Starred) or isinstance(right, ast.Starred):
                 continue
             first, second = site.of(left), site.of(right)
-            is_default = isinstance(right, ast.Constant) and not isinstance(left, ast.Constant)
             name = called_name(node)
-            if name in TELL_APART or (name in TAKE_DEFAULTS and is_default):
+            is_default = name in TAKE_DEFAULTS and isinstance(right, ast.Constant)
+            if is_default or name in TELL_APART:
                 continue
             if first != second and not isinstance(right, ast.GeneratorExp):
                 start, end = site.start(left), site.end(right)

@@ -144,6 +144,8 @@ def keep_result(site: Site) -> Iterator[TextEdit]:
 def _kept_in(value: ast.expr) -> ast.expr | None:
     """The variable or attribute into which the result of a call belongs; None: it has none."""
     match value:
+        case ast.Call(func=ast.Attribute(attr="join"), args=[]):  # of a thread
+            return None
         case ast.Call(func=ast.Attribute(value=(ast.Name() | ast.Attribute()) as owner, attr=name)):
             return owner if name in PURE_METHODS else None
         case ast.Call(func=ast.Name(id=name), args=[(ast.Name() | ast.Attribute()) as owner, *_]):

@@ -386,6 +386,8 @@ def test_functions_beside_and_of_modules_at_hand_are_known(
         ("add-argument", "return ', '.join(first)", "return ', '.join(first, second)"),
         ("add-argument", "return set(first)", "return set(first, second)"),
         ("swap-arguments", "return isinstance(first, int)", "return isinstance(int, first)"),
+        ("swap-arguments", "return first.get('a', '')", "return first.get('', 'a')"),
+        ("keep-result", "first.join()", "return first.join()"),
         ("convert", "return isinstance(first, int)", "return isinstance(first, str(int))"),
     ],
 )

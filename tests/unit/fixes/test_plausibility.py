@@ -82,6 +82,19 @@ def test_rivals_are_shown_where_nothing_is_clear_and_they_are_nearly_as_likely()
     assert worth_showing(unclear) == unclear[:2]
 
 
+def test_name_for_which_several_stand_is_not_shown() -> None:
+    def other(name: str, what: str) -> Checked:
+        one = checked("other-name", BEFORE.replace("a + 1", name))
+        message = f"line 2: `{what}` to `{name}`"
+        return replace(one, candidate=replace(one.candidate, message=message))
+
+    same = with_rivals([other("b", "a"), other("c", "a"), BORROWED])
+    apart = with_rivals([other("b", "a"), other("c", "d"), BORROWED])
+
+    assert worth_showing(same) == same[2:]
+    assert worth_showing(apart) == apart[:2]
+
+
 def test_change_that_makes_code_do_less_is_not_shown() -> None:
     less = replace(LESS, doubt="no test gets to line 3 any more", is_emptied=True)
     borrowed = replace(BORROWED, doubt="it borrows a condition from elsewhere")
