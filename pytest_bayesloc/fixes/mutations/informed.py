@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
@@ -80,10 +81,12 @@ def other_directive(site: Site) -> Iterator[TextEdit]:
 
 
 def _is_time(text: str, form: str) -> bool:
-    try:
-        time.strptime(text, form)
-    except (ValueError, re.error):
-        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a day without a year is deprecated
+        try:
+            time.strptime(text, form)
+        except (ValueError, re.error):
+            return False
     return True
 
 
