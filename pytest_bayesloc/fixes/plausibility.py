@@ -44,6 +44,7 @@ USUAL = 25  # edits of one kind at a place; where it allows more, each of the re
 USED = 4.0  # times as likely as others, so that it stands against several of them
 NEARLY = 1 / 2  # of the weight of the first, from which on a rival is shown beside it
 ALIKE = 0.8  # of two words' letters, from which on one may be a slip for the other
+SMALL = 3  # up to which a number fits by chance
 WIDTH = 60  # of a rival in a reason
 #: How likely one such edit is to be meant, against others: how often such mistakes are met, spread
 #: over the edits that a place allows. Tools know the error, and have 1; other edits are unusual.
@@ -173,7 +174,7 @@ def doubt_of(candidate: Candidate) -> str:
     parts = [part for part in candidate.parts_by_file() if part.file.endswith(".py")]
     doubts = (doubt(*part.parts(), part.before) for part in parts)
     is_tuned = OTHER_CONSTANT in candidate.tools
-    numbers = (tuned(*part.parts()) for part in parts if is_tuned)
+    numbers = (tuned(*part.parts(), small=SMALL) for part in parts if is_tuned)
     return next(filter(None, (*doubts, *taken, *numbers)), "")
 
 

@@ -29,7 +29,6 @@ from pytest_bayesloc.syntax.nodes import functions_in, nodes_of, own_nodes
 from pytest_bayesloc.syntax.text import brief
 
 WIDTH = 60  # of code in a reason
-SMALL = 3  # up to which a number fits by chance
 NUMBER = re.compile(r"\d+(\.\d+)?")  # as a text
 _ASSERT = re.compile(r"\bassert\b")
 _LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
@@ -283,16 +282,18 @@ def _mistyped(old: ast.AST, new: ast.AST) -> Iterator[str]:
             yield f"it returns `{brief(text, WIDTH)}`, and `{declared}` is declared"
 
 
-def tuned(before: str, after: str) -> str:
+def tuned(before: str, after: str, *, small: int = 0) -> str:
     """Says which number is another one that nobody would have mistaken for it; empty if none is.
 
     Args:
         before: Text of a Python file, or of a function of it.
         after: The same with another constant.
+        small: Up to which one more or less is no slip: such numbers fit by chance.
     """
     old, new = (tree_of(text) for text in (before, after))
-    numbers = zip(_numbers(old), _numbers(new), strict=False) if old and new else ()
-    pair = next((pair for pair in numbers if pair[0] != pair[1] and not _is_slip(*pair)), None)
+    pairs = zip(_numbers(old), _numbers(new), strict=False) if old and new else ()
+    others = (pair for pair in pairs if pair[0] != pair[1])
+    pair = next((pair for pair in others if not _is_slip(*pair, small)), None)
     return "" if pair is None else f"some number fits one test: {pair[1]!r} instead of {pair[0]!r}"
 
 
@@ -303,13 +304,13 @@ def _numbers(tree: ast.AST) -> list[float]:
     return [n for n in written if isinstance(n, (int, float)) and not isinstance(n, bool)]
 
 
-def _is_slip(one: float, other: float) -> bool:
+def _is_slip(one: float, other: float, small: int) -> bool:
     """Whether one number is easily written for another.
 
-    One more or less, but of small numbers, which are near to each other by chance; a digit lost,
-    doubled or twice, digits exchanged, the point at another place.
+    One more or less, where one is not ``small``; a digit lost, doubled or twice, digits exchanged,
+    the point at another place.
     """
-    if abs(one - other) == 1 and max(abs(one), abs(other)) > SMALL:
+    if abs(one - other) == 1 and max(abs(one), abs(other)) > small:
         return True
     a, b = (str(n).removesuffix(".0").replace("-", "") for n in (one, other))
     if sorted(a) == sorted(b) or a.replace(".", "").strip("0") == b.replace(".", "").strip("0"):
