@@ -222,7 +222,7 @@ def worth_showing(verified: Sequence[Checked]) -> list[Checked]:
 
 
 def _replaced(checked: Checked) -> tuple[str, str, str]:
-    """What is replaced, and how: tests that pass with several names for one tell of none."""
+    """Return what is replaced, and how: tests that pass with several names for one tell of none."""
     candidate = checked.candidate
     what = candidate.message.partition(" to ")[0]
     return candidate.name, candidate.file, what if candidate.name in _OTHERS else candidate.key
