@@ -78,7 +78,7 @@ class Site(Text):
         return [n for n in dict.fromkeys(bound_in(self.function)) if n not in {"self", "cls"}]
 
     def is_late(self, edit: TextEdit) -> bool:
-        """Whether what was raised is still raised before an edit of its expression matters.
+        """Say whether the error is raised again before an edit of its expression matters.
 
         It may matter after all, where the same statement had been executed before.
         """
@@ -113,10 +113,10 @@ class Site(Text):
 
     def bound_before(self, line: int) -> list[str]:
         """Those of its names that may have a value where ``line`` begins."""
-        return [name for name in self.own_names if self._first_stores.get(name, 0) < line]
+        return [name for name in self.own_names if self.first_stores.get(name, 0) < line]
 
     @cached_property
-    def _first_stores(self) -> dict[str, int]:
+    def first_stores(self) -> dict[str, int]:
         """Per variable, the line that gives it a value first; 0 for parameters."""
         stored = [n for n in self.own(ast.Name) if isinstance(n.ctx, ast.Store)]
         first = {n.id: n.lineno for n in sorted(stored, key=lambda n: -n.lineno)}

@@ -33,6 +33,7 @@ from pytest_bayesloc.fixes.mutations import (
 )
 from pytest_bayesloc.fixes.side_effects import aliases, calls_out
 from pytest_bayesloc.fixes.site import Hints, Site
+from pytest_bayesloc.syntax.expressions import TABLES
 from pytest_bayesloc.syntax.text import TextEdit, edited
 
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
@@ -179,8 +180,6 @@ def edits(
     return _made(_by_line, mutations, source, unit, suspiciousness, hints)
 
 
-#: Of constants alone, they are made at once: their other lines are never executed.
-_TABLES = (ast.List, ast.Tuple, ast.Set, ast.Dict)
 _Made: TypeAlias = Iterator[tuple[Mutation, TextEdit]]
 _ByMutation: TypeAlias = Iterable[tuple[Mutation, list[TextEdit]]]
 
@@ -197,7 +196,8 @@ def _made(
         return
     site = Site(source.text, source.module.node, unit.node, hints)
     scores = {line: score for line, score in suspiciousness.items() if score > 0}
-    for table in (node for node in site.nodes if isinstance(node, _TABLES)):
+    # A table of constants is made at once: its other lines are never executed.
+    for table in (node for node in site.nodes if isinstance(node, TABLES)):
         parts = list(ast.iter_child_nodes(table))
         if table.lineno in scores and all(isinstance(p, (ast.Constant, ast.Load)) for p in parts):
             own = (part.lineno for part in parts if isinstance(part, ast.Constant))

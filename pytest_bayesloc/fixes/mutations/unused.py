@@ -69,10 +69,7 @@ def unread(function: FunctionNode) -> list[str]:
 def use_unused(site: Site) -> Iterator[TextEdit]:
     """Read a parameter or variable that nothing reads in the place of another name, or pass it."""
     for name in unread(site.function):
-        # The line from which on it has its value.
-        stores = (n for n in site.own(ast.Name) if n.id == name and isinstance(n.ctx, ast.Store))
-        is_given = name in parameters(site.function.args)
-        first = 0 if is_given else min((node.lineno for node in stores), default=0)
+        first = site.first_stores.get(name, 0)  # the line from which on it has its value
         yield from _in_place_of_names(site, name, first)
         for node in site.own(ast.Return) if first else ():  # for a variable alone
             value = node.value
