@@ -15,11 +15,12 @@ from collections import Counter
 from contextlib import suppress
 from functools import partial
 from itertools import chain
+from posixpath import normpath
 from statistics import quantiles
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.bugs.checkout import Checkout
-from benchmarks.bugs.collecting import lay_out, run_tests_of
+from benchmarks.bugs.collecting import lay_out, places, run_tests_of
 from benchmarks.bugs.mining import DATA, clone_of, data_file, made_once, read_bugs, read_part
 from benchmarks.suites.measuring import COLD
 from benchmarks.suites.workspace import write_json
@@ -87,8 +88,11 @@ def _fixed(checkout: Checkout, bug: Mapping[str, Any]) -> dict[str, Any]:
         one["right"] = one["verified"] and is_right
         one["same"] = one["verified"] and _same(own, after)
     seconds = result.get("session", {}).get("seconds", {})
+    guilty = set(places(bug))
+    ranking = [(normpath(row["file"]), row["qualname"]) for row in result.get("ranking", ())]
     return {
         "commit": bug["commit"],
+        "first": bool(ranking and ranking[0] in guilty),
         "n_statements": n_changed_statements(before, after),
         "fixes": fixes,
         "cpu_s": round(ran.cpu_s - green.cpu_s, 2),

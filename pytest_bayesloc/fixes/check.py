@@ -145,6 +145,7 @@ class Checker:
         deadline: When the work must end.
         failing: Node ids of the group.
         covering: Which passing tests a change of a place may break.
+        users: Which of them use what a change is of; None where that is not known.
         unconcerned: Those that execute the place, but never come to the change.
         n_turned: How many passing tests go another way by a change that turns a condition round.
         earlier: Per failing test that others spoil, those, which run before it.
@@ -164,6 +165,7 @@ class Checker:
     deadline: float
     failing: tuple[str, ...]
     covering: Covering
+    users: Callable[[Candidate], Sequence[str] | None] = lambda _: None
     unconcerned: Callable[[Candidate], Sequence[str]] = lambda _: ()
     n_turned: Callable[[Candidate], int] = lambda _: 0
     earlier: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -403,7 +405,10 @@ class Checker:
         return f"{n_passing} tests pass whichever way the condition goes" if is_most else ""
 
     def _may_break(self, done: Checked) -> tuple[str, ...]:
-        passing = dict.fromkeys(t for where in done.targets for t in self.covering(where))
+        tests = self.users(done.candidate)
+        if tests is None:
+            tests = [test for where in done.targets for test in self.covering(where)]
+        passing = dict.fromkeys(tests)
         return tuple(t for t in passing if t not in self._ill and t not in self.failing)
 
     def _concerned(self, done: Checked, tests: Sequence[str]) -> tuple[str, ...]:

@@ -22,7 +22,15 @@ from pytest_bayesloc.fixes.project import Task
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
 from pytest_bayesloc.syntax.expressions import is_json
-from pytest_bayesloc.syntax.nodes import lines_at_change, nodes_of, spans
+from pytest_bayesloc.syntax.nodes import (
+    holds,
+    lines_at_change,
+    nodes_of,
+    spans,
+    statement_at,
+    stored_names,
+)
+from pytest_bayesloc.syntax.text import differing_lines
 
 MAX_FAILURES = 3  # of a group whose errors differ
 MAX_PLACES = 8
@@ -145,6 +153,29 @@ def covering(case: Case, target: Location, sources: Sources) -> tuple[str, ...]:
         if _is_inside(where, target):
             found |= executed
     return spectrum.node_ids(found & spectrum.passing)
+
+
+def users(case: Case, candidate: Candidate, sources: Sources) -> tuple[str, ...] | None:
+    """The passing tests that use variables of a module or class, where a change is of their values.
+
+    None where more changes, or where it is not known who uses them.
+    """
+    source = sources.map(candidate.file)
+    before, after = (tree_of(text) for text in (candidate.before, candidate.after))
+    if source is None or before is None or after is None or candidate.companions:
+        return None
+    found = 0
+    for start, end, _ in differing_lines(candidate.before, candidate.after):
+        # What is only added continues the line before it.
+        line = min(start + 1, end) or 1
+        statement, unit = statement_at(before, line), source.owner(line)
+        is_value = isinstance(statement, (ast.Assign, ast.AnnAssign)) and holds(statement, end)
+        rows = case.spectrum.lines.get(unit.location, {})
+        if not is_value or unit.is_function or line not in rows:
+            return None
+        found |= rows[line]
+    is_same = stored_names(before) == stored_names(after)
+    return case.spectrum.node_ids(found & case.spectrum.passing) if is_same and found else None
 
 
 def unconcerned(case: Case, candidate: Candidate, sources: Sources) -> tuple[str, ...]:

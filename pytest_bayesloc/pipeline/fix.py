@@ -62,6 +62,7 @@ from pytest_bayesloc.fixes.tasks import (
     test_files,
     texts_of_tests,
     unconcerned,
+    users,
 )
 from pytest_bayesloc.inspection.strategies.mutants import clear_of_check
 from pytest_bayesloc.pipeline.execute import WideRunners, open_pool
@@ -182,6 +183,10 @@ class FixStage:
         # Tests of which nothing is known: they were collected, and did not run.
         idle = self.context.recorder.recorded.blocked_tests(self.context.collected)
 
+        def using(candidate: Candidate) -> Sequence[str] | None:
+            tests = users(case, candidate, context.sources)
+            return None if tests is None else (*tests, *idle)
+
         def refusal(candidate: Candidate) -> str:
             reasons = (out_of_bounds(part, reach) for part in candidate.parts_by_file())
             return next(filter(None, reasons), "")
@@ -205,6 +210,7 @@ class FixStage:
                     deadline=ends,
                     failing=tuple(after),
                     covering=lambda target: (*covering(case, target, context.sources), *idle),
+                    users=using,
                     unconcerned=partial(unconcerned, case, sources=context.sources),
                     n_turned=partial(n_turned, case, sources=context.sources),
                     earlier=after,

@@ -193,7 +193,8 @@ class PatternWatch:
         for real, watched in self._made.items():
             other = self._others.get(real.pattern) if isinstance(real.pattern, str) else None
             if other is not None:
-                watched.real = self._compile(other, real.flags & ~re.DEBUG)
+                # Texts have UNICODE without being told; ``(?a)`` bears no word of it.
+                watched.real = self._compile(other, real.flags & ~(re.DEBUG | re.UNICODE))
         return len(self._others)
 
     # -- what is asked in a test
@@ -219,11 +220,14 @@ class PatternWatch:
         if method in _SUBSTITUTIONS and type(args[0]) is not str:  # a function: what does it get?
             method, args, named = "finditer", args[1:2], {}
         subject = args[1:2] if method in _SUBSTITUTIONS else args[:1]
-        if named or not subject or type(subject[0]) is not str or len(subject[0]) > MAX_SUBJECT:
+        if named or not all(isinstance(value, (str, int)) for value in args):
             return
-        if not all(isinstance(value, (str, int)) for value in args):
+        if not subject or not isinstance(subject[0], str) or str.__len__(subject[0]) > MAX_SUBJECT:
             return
-        args = tuple(int(value) if isinstance(value, int) else value for value in args)
+        # Plain values: a class of the project may do anything when it is asked.
+        args = tuple(
+            int.__int__(value) if isinstance(value, int) else str.__str__(value) for value in args
+        )
         key = real.pattern, real.flags
         if key in self._asked or len(self._asked) < MAX_PATTERNS:
             calls = self._asked.setdefault(key, {})

@@ -201,6 +201,6 @@ def compiled(pattern: str, flags: int) -> re.Pattern[str] | None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            return re.compile(pattern, flags)
+            return re.compile(pattern, flags & ~re.UNICODE)  # texts have it, but for ``(?a)``
         except (re.error, ValueError, OverflowError, RecursionError, Warning):
             return None

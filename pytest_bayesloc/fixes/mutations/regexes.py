@@ -254,6 +254,8 @@ class _Maker:
             start, end = part.start + first, part.start + behind
             if items[1:]:
                 yield self._edit(0.4, start, end, "", "class")
+            if member := self._of_ascii(text[first:behind]):
+                yield self._edit(0.8, start, end, member, "class")
             if behind - first == 3 and text[first + 1] == "-" and not text[first].isalnum():
                 # a range of signs becomes the signs themselves
                 yield self._edit(0.8, start + 1, start + 1, "\\", "escape")
@@ -283,6 +285,14 @@ class _Maker:
             # What stands in brackets holds no bracket of its kind.
             yield from ((1.3, _in_class(one)) for one, other in _BRACKETS if other in text)
 
+    def _of_ascii(self, text: str) -> str:
+        """Return the ASCII members of a set, where a subject has others; else nothing."""
+        is_meant = {r"\d": str.isdigit, r"\w": str.isalnum}.get(text)
+        others = (c for c in self._guides.characters if not c.isascii())
+        if is_meant is None or not any(map(is_meant, others)):
+            return ""
+        return "0-9" if text == r"\d" else "a-zA-Z0-9_"
+
     # -- single characters and sets
 
     def _characters(self, part: Part) -> Iterator[RegexEdit]:
@@ -296,6 +306,8 @@ class _Maker:
             others += [(0.3, f"[^{_in_class(sign)}]", "class") for sign in signs]
         else:
             others = [*_MEANT.get(text, ())]
+            if members := self._of_ascii(text):
+                others.append((0.8, f"[{members}]", "class"))
             if text in {"d", "w", "s", "b", "S", "W", "D"}:
                 others.append((0.3, f"\\{text}", "escape"))
             inner = text if part.kind == "set" else _in_class(_plain(text))

@@ -35,6 +35,8 @@ EXAMPLES = [
     ("class", r"a b", "a\tb", r"a\sb"),
     ("class", r"\d+", "1_000", r"[\d_]+"),
     ("class", r"{.*}", "{a} {b}", r"{[^}]*}"),
+    ("class", r"\d+", "\u0665", r"[0-9]+"),
+    ("class", r"[\w-]+", "\xe9-", r"[a-zA-Z0-9_-]+"),
     ("escape", r"a.b", "axb", r"a\.b"),
     ("escape", r"d+", "12", r"\d+"),
     ("escape", r"[+-/]", ",", r"[+\-/]"),

@@ -65,6 +65,19 @@ def test_what_no_plain_values_tell_is_not_noted(watch: PatternWatch) -> None:
     assert asked(watch) == []
 
 
+def test_texts_of_a_class_of_the_project_are_noted_as_plain_ones(watch: PatternWatch) -> None:
+    class Word(str):
+        def __str__(self) -> str:
+            raise AssertionError
+
+    made = watch.compile("a", 0)
+    watch.start()
+    made.match(Word("ab"))
+
+    ((_, ((_, (text,)),)),) = asked(watch)
+    assert (text, type(text)) == ("ab", str)
+
+
 def test_first_calls_stand_for_all(watch: PatternWatch) -> None:
     made = watch.compile("a", 0)
     watch.start()
@@ -79,6 +92,8 @@ def test_exchanged_pattern_is_asked_wherever_the_first_one_is_held(watch: Patter
     made, other = watch.compile("a+", re.IGNORECASE), watch.compile("b", 0)
     bound = made.match
 
+    assert watch.exchange([["a+", r"(?a)\w"]]) == 1
+    assert not bound("\xe9")
     assert watch.exchange([["a+", "b+"], ["later", "c"]]) == 2
     assert bound("BB").group() == "BB"
     assert watch.compile("a+", 0).match("bb")
