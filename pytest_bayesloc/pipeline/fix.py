@@ -21,10 +21,8 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.domain.texts import count, file_of_test
 from pytest_bayesloc.fixes.candidate import (
     CHANGE,
-    EDIT,
     GENERATED,
     MODEL,
-    TOOL,
     Candidate,
     patch_of,
 )
@@ -409,10 +407,10 @@ def nothing_found(number: int, result: Search) -> str:
 
 
 def weigh_fixes(case: Case, result: Search) -> None:
-    """Weigh what fixes say of the place that they change, unless an inspection saw a repair there.
+    """Weigh what the best fix that is shown says of the place that it changes.
 
-    An edit speaks as one that an inspection finds, in the place of its own. A repair of theirs
-    that breaks a test which they did not run is none any more. Fixes of several places say nothing.
+    It takes the place of what an inspection saw there; one that is doubted speaks as an edit of
+    theirs that repairs. Such an edit that breaks a test which they did not run repairs no more.
     """
     for finding in case.inspections:
         if any(candidate.key in result.broken for candidate in inspected_by(finding)):
@@ -425,33 +423,29 @@ def weigh_fixes(case: Case, result: Search) -> None:
                     why="with the edit that makes the failing tests pass, others break",
                 )
             )
-    for checked in result.verified[:1]:
-        if not checked.shown_doubt:
-            clear_of_check(case, checked.patch)
-    sure = [checked.candidate for checked in result.verified if not checked.doubt]
-    places = {changed_location(candidate) for candidate in sure}
-    if len(places) != 1 or sure[0].companions:
-        return
-    where, outcome = places.pop(), _outcome(sure[0])
-    findings = [f.evidence for f in case.inspections if f.target == where]
-    if any(evidence.outcome in REPAIRING_EDITS for evidence in findings):
-        return
-    why = f"the failing tests pass with a fix by {sure[0].name}, and nothing else breaks"
+    for best in result.best[:1]:
+        if not best.shown_doubt:
+            clear_of_check(case, best.patch)
+        if not best.candidate.companions:
+            _weigh_fix(case, best)
+
+
+def _weigh_fix(case: Case, best: Checked) -> None:
+    where = changed_location(best.candidate)
+    outcome: Outcome = ChangeOutcome.FIX_VERIFIED
+    if best.shown_doubt:
+        outcome = InspectionOutcome.EDIT_REPAIRS
+    why = f"the failing tests pass with a fix by {best.candidate.name}, and nothing else breaks"
     evidence = weigh(
         case.model, outcome, where, source=FIX, why=why, learned=case.likelihood(outcome, where)
     )
-    if outcome in REPAIRING_EDITS and any(e.source == KIND for e in findings):
-        case.correct(replace(evidence, source=KIND))
-    else:
+    findings = [f.evidence for f in case.inspections if f.target == where]
+    repairs = [e for e in findings if e.outcome in REPAIRING_EDITS]
+    tried = repairs or [e for e in findings if e.source == KIND]
+    if not tried:
         case.learn([evidence])
-
-
-def _outcome(candidate: Candidate) -> Outcome:
-    """A tool knows the error; an edit of what an import executes is rare."""
-    is_edit_of_import = candidate.stage == EDIT and candidate.target is None
-    if candidate.stage == TOOL or is_edit_of_import:
-        return ChangeOutcome.FIX_VERIFIED
-    return InspectionOutcome.EDIT_REPAIRS
+    elif not (repairs and best.shown_doubt):
+        case.correct(replace(evidence, source=tried[0].source))
 
 
 def _fix(

@@ -55,8 +55,8 @@ _TESTS: Mapping[Outcome, Likelihood] = {
     StaticOutcome.TEST_SUPPORT: of_ratio(0.1),
 }
 
-#: A tool's fix is right in 96 % of 111 small broken projects that have a verified one, which four
-#: of five have (benchmarks/README.md); a package has more places where a wrong one passes.
+#: The first fix that is shown without doubt changes the place at fault for 24 of 32 real bugs
+#: (benchmarks/README.md), of which the ranking had 17 first; the others divide among many places.
 #: A change that makes the tests pass when it is reverted is the cause by definition; the rest is
 #: for tests that fail for another reason, as far as a run can tell. Choices.
 _CHANGES: Mapping[Outcome, Likelihood] = {
@@ -64,7 +64,7 @@ _CHANGES: Mapping[Outcome, Likelihood] = {
     ChangeOutcome.REVERT_CHANGES_NOTHING: (0.05, 0.999),
     # What is not seen to change can break too: by another dependency, data file or machine.
     ChangeOutcome.CHANGED_SINCE_GREEN: (0.99, 0.05),
-    ChangeOutcome.FIX_VERIFIED: (0.6, 0.02),
+    ChangeOutcome.FIX_VERIFIED: (0.6, 0.012),
     ChangeOutcome.UNCHANGED_SINCE_GREEN: (0.01, 0.95),
 }
 

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Ou
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.fixes.candidate import EDIT, TOOL, Candidate, patch_of
+from pytest_bayesloc.fixes.candidate import EDIT, Candidate, patch_of
 from pytest_bayesloc.fixes.check import Checked, Status
 from pytest_bayesloc.fixes.edit_candidates import inspected
 from pytest_bayesloc.fixes.mutations import KIND
@@ -39,18 +39,18 @@ class Found:
         broken: frozenset[str] = frozenset(),
         shown: Sequence[Candidate] = (),
     ) -> None:
-        self.verified, self.broken, self.shown = verified, broken, shown
+        self.best, self.broken, self.shown = verified, broken, shown
 
 
-def fix(old: str, new: str, stage: str = EDIT, doubt: str = "") -> Checked:
+def fix(old: str, new: str, doubt: str = "") -> Checked:
     candidate = Candidate(
         tools=("other-number",),
-        stage=stage,
+        stage=EDIT,
         file="m.py",
         before=TEXT,
         after=TEXT.replace(old, new),
         message="m",
-        target=F if stage == EDIT and old == "1" else G if stage == EDIT else None,
+        target=F if old == "1" else G,
     )
     return Checked(
         candidate=candidate, patch=patch_of(candidate), status=Status.VERIFIED, doubt=doubt
@@ -79,39 +79,31 @@ def weighed(on: Case, found: Found) -> Case:
     return on
 
 
-def test_an_edit_of_the_search_counts_as_one_of_an_inspection() -> None:
-    searched = weighed(case(), Found(fix("1", "3"))).belief.p(F)
+@pytest.mark.parametrize("doubt", ["", "why"])
+@pytest.mark.parametrize("seen", [(), (NO_REPAIR,), (REPAIRS,)], ids=["nothing", "none", "repair"])
+def test_fix_counts_once_and_takes_the_place_of_what_an_inspection_saw(
+    seen: tuple[Outcome, ...], doubt: str
+) -> None:
+    alone = weighed(case(), Found(fix("1", "3", doubt=doubt))).belief.p(F)
 
-    assert searched == pytest.approx(case(REPAIRS).belief.p(F))
-    assert searched > 0.5
-
-
-def test_what_an_inspection_weighed_is_weighed_once() -> None:
-    inspected_alone = case(REPAIRS).belief.p(F)
-
-    assert weighed(case(REPAIRS), Found(fix("1", "3"))).belief.p(F) == inspected_alone
-
-
-def test_an_edit_takes_the_place_of_an_inspection_that_found_none() -> None:
-    assert weighed(case(NO_REPAIR), Found(fix("1", "3"))).belief.p(F) == pytest.approx(
-        case(REPAIRS).belief.p(F)
+    assert weighed(case(*seen), Found(fix("1", "3", doubt=doubt))).belief.p(F) == pytest.approx(
+        alone
     )
 
 
-@pytest.mark.parametrize(
-    "found",
-    [Found(), Found(fix("1", "3", doubt="why")), Found(fix("1", "3"), fix("2", "4"))],
-    ids=["none", "doubted", "two places"],
-)
-def test_nothing_is_said_by(found: Found) -> None:
-    assert weighed(case(), found).belief.p(F) == pytest.approx(0.4)
+def test_doubted_fix_counts_as_the_edit_of_an_inspection_and_another_more() -> None:
+    doubted, clear = (weighed(case(), Found(fix("1", "3", doubt=d))) for d in ("why", ""))
+
+    assert doubted.belief.p(F) == pytest.approx(case(REPAIRS).belief.p(F))
+    assert clear.evidence[-1].outcome is ChangeOutcome.FIX_VERIFIED
+    assert clear.belief.p(F) > doubted.belief.p(F) > 0.5
 
 
-def test_a_tool_says_more_than_an_edit() -> None:
-    by_tool, by_edit = (weighed(case(), Found(fix("1", "3", s))) for s in (TOOL, EDIT))
+def test_first_fix_that_is_shown_counts_alone() -> None:
+    several = Found(fix("1", "3"), fix("2", "4"))
 
-    assert by_tool.evidence[-1].outcome is ChangeOutcome.FIX_VERIFIED
-    assert by_tool.belief.p(F) > by_edit.belief.p(F)
+    assert weighed(case(), several).belief.p(F) == weighed(case(), Found(fix("1", "3"))).belief.p(F)
+    assert weighed(case(), Found()).belief.p(F) == pytest.approx(0.4)
 
 
 def test_a_repair_of_an_inspection_that_breaks_more_tests_is_none() -> None:
