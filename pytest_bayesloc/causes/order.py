@@ -18,7 +18,7 @@ from pytest_bayesloc.inspection.delta import minimal
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.provenance import line_that_writes, mentions
 from pytest_bayesloc.spectrum.sources import Sources
-from pytest_bayesloc.syntax.nodes import bound_name, nodes_of
+from pytest_bayesloc.syntax.nodes import argument_names, bound_name, nodes_of
 
 #: Passes alone, and failures after others, before a test is taken as one that those spoil: what
 #: fails by chance, as often as it likes, does all that less than once in 200 times.
@@ -420,7 +420,7 @@ def _test_code(sources: Sources, node_id: str) -> Iterator[Unit]:
     used = [unit for unit in known if unit.location.qualname == qualname][:1]
     for unit in used:  # grows while it is read
         yield unit
-        asked = {argument.arg for argument in nodes_of(unit.node, ast.arg)}
+        asked = argument_names(unit.node)
         own = unit.location.qualname.rpartition(".")[0]
         for other in [other for other in known if other not in used]:
             around, _, name = other.location.qualname.rpartition(".")

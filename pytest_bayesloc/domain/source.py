@@ -6,10 +6,10 @@ import ast
 import io
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_bayesloc.domain.location import MODULE, Location
 
@@ -56,6 +56,18 @@ def compile_tree(tree: ast.Module, filename: str) -> CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return compile(tree, filename, "exec", dont_inherit=True)
+
+
+def renumber(tree: ast.Module, lines: Sequence[int]) -> None:
+    """Have each node of ``tree`` stand at other lines: ``lines`` has them by those of now."""
+    last = len(lines) - 1
+    node: Any
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            start, end = node.lineno, node.end_lineno or node.lineno
+            node.lineno, node.end_lineno = lines[min(start, last)], lines[min(end, last)]
+            if node.end_lineno == node.lineno:  # columns of one line must not descend
+                node.end_col_offset = max(node.end_col_offset or 0, node.col_offset)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

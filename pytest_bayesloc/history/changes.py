@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +12,6 @@ from typing import TypeAlias
 from pytest_bayesloc.domain.bug import DIFF_LENGTH, CodeEdit
 from pytest_bayesloc.domain.location import DATA, MODULE, Location
 from pytest_bayesloc.domain.source import (
-    FunctionNode,
     ScopeNode,
     SourceMap,
     Unit,
@@ -22,7 +20,7 @@ from pytest_bayesloc.domain.source import (
     parse,
 )
 from pytest_bayesloc.domain.texts import text_digest
-from pytest_bayesloc.syntax.nodes import is_docstring
+from pytest_bayesloc.syntax.nodes import header, shape
 
 DIGEST = 16
 MAX_DATA = 5  # files that are suspects
@@ -60,7 +58,7 @@ class FileChange:
         self.fresh = frozenset(
             unit.location
             for old, unit in self.units
-            if old is None or not unit.is_function or _header(old.node) != _header(unit.node)
+            if old is None or not unit.is_function or header(old.node) != header(unit.node)
         )
 
     def reverted(self, chosen: Collection[Location]) -> str | None:
@@ -263,52 +261,6 @@ class _Mixture:
 
 def _column(unit: Unit) -> int:
     return unit.node.col_offset if isinstance(unit.node, ScopeNode) else 0
-
-
-def _header(node: ast.AST) -> list[object]:
-    """Return what runs when a function is defined: decorators, parameters and defaults."""
-    if not isinstance(node, FunctionNode):
-        return []
-    return shape([*node.decorator_list, node.args])
-
-
-def shape(top: object) -> list[object]:
-    """Return syntax as a flat list, without places, annotations, docstrings and nested bodies.
-
-    Of scopes that are nested in a location, only the header counts.
-    """
-
-    def parts(node: ast.AST) -> list[object]:
-        fields = {name: part for name, part in ast.iter_fields(node) if name not in _SAYS_NOTHING}
-        if isinstance(node, ast.arg):
-            del fields["annotation"]
-        if isinstance(node, (ScopeNode, ast.Module)):
-            has_docstring = bool(node.body) and is_docstring(node.body[0])
-            fields["body"] = node.body[has_docstring:] if node is top else []
-        return list(fields.values())
-
-    return list(flat(top, parts))
-
-
-def flat(top: object, parts: Callable[[ast.AST], list[object]]) -> Iterator[object]:
-    """Yield syntax as types and values, of each node its ``parts``.
-
-    Not by recursion: a sum of a thousand terms is a thousand levels deep.
-    """
-    pending: list[object] = [top]
-    while pending:
-        part = pending.pop()
-        yield type(part)
-        if isinstance(part, ast.AST):
-            pending.extend(reversed(parts(part)))
-        elif isinstance(part, list):
-            yield len(part)
-            pending.extend(reversed(part))
-        else:
-            yield part
-
-
-_SAYS_NOTHING = frozenset({"ctx", "kind", "returns", "type_comment", "type_ignores"})
 
 
 # -- as the memory keeps changes

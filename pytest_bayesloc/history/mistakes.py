@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.bug import clipped
 from pytest_bayesloc.domain.source import ScopeNode, SourceMap, parse
-from pytest_bayesloc.history.changes import Changes, flat, shape
+from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.syntax.expressions import negated
-from pytest_bayesloc.syntax.nodes import functions_in, nodes_of
+from pytest_bayesloc.syntax.nodes import argument_names, flat, functions_in, nodes_of, shape
 
 #: A piece of code before and after; None: it was not there, or is there no more.
 Pair: TypeAlias = "tuple[ast.AST | None, ast.AST | None]"
@@ -352,7 +352,7 @@ def _tokens(tree: ast.AST) -> Iterator[object]:
 def _bound(tree: ast.AST) -> set[str]:
     """Return the names that ``tree`` defines."""
     found = {node.name for node in (*functions_in(tree), *nodes_of(tree, ast.ClassDef))}
-    found |= {node.arg for node in nodes_of(tree, ast.arg)}
+    found |= argument_names(tree)
     attributes = nodes_of(tree, ast.Attribute)
     found |= {node.attr for node in attributes if isinstance(node.ctx, ast.Store)}
     names = nodes_of(tree, ast.Name)

@@ -11,7 +11,6 @@ Reference:
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import tokenize
@@ -35,11 +34,11 @@ from pytest_bayesloc.domain.bug import (
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.redaction import redacted
-from pytest_bayesloc.domain.source import ReadMap, SourceMap, lines_of, unit_of_frame
+from pytest_bayesloc.domain.source import ReadMap, SourceMap, Unit, lines_of, unit_of_frame
 from pytest_bayesloc.domain.texts import MASKING_VERSION, file_of_test, masked, text_digest
 from pytest_bayesloc.history.changes import name_of
-from pytest_bayesloc.syntax.expressions import demanded
-from pytest_bayesloc.syntax.nodes import BUILT_IN, RECEIVERS, names_in, nodes_of
+from pytest_bayesloc.syntax.expressions import demanded, names_of
+from pytest_bayesloc.syntax.nodes import BUILT_IN, RECEIVERS, argument_names, spans, statements_in
 
 # Strings and numbers in a statement from which blanks were taken out.
 _LITERAL = re.compile(
@@ -87,17 +86,15 @@ def _called(frame: Frame, read: ReadMap) -> str:
     if source is None:
         return f"{frame.name}: ?"
     unit = source.unit_of_code(frame.first_line, frame.name)
-    return f"{unit.location.qualname}: {statement_at(source, unit.node, frame.line)}"
+    return f"{unit.location.qualname}: {statement_at(source, unit, frame.line)}"
 
 
 @lru_cache(maxsize=4096)  # tests that fail alike fail at the same statement
-def statement_at(source: SourceMap, scope: ast.AST, line: int) -> str:
+def statement_at(source: SourceMap, scope: Unit, line: int) -> str:
     """Return the innermost statement of ``scope`` at ``line``, of a compound one its head."""
-    found: ast.stmt | None = None
-    for node in ast.walk(scope):  # outer statements come before inner ones
-        is_at = isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0)
-        if is_at and node is not scope:
-            found = node  # type: ignore[assignment]
+    around = (statement for statement in statements_in(scope.node) if spans(statement, line))
+    # An inner one begins later than those around it.
+    found = max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
     lines = lines_of(source.text)
     if found is None:
         return _squeezed(lines[line - 1 : line])
@@ -350,8 +347,7 @@ def _demand(failure: Failure, read: ReadMap, rootdir: str) -> str:
     condition = demanded(unit.node, frame.line) if unit.is_function else ""
     if condition and not frame.in_app:
         # A library's own state says nothing to its caller: it has to be about arguments.
-        names = names_in(ast.parse(condition, mode="eval"))
-        given = {argument.arg for argument in nodes_of(unit.node, ast.arg)} - RECEIVERS
+        names, given = names_of(condition), argument_names(unit.node) - RECEIVERS
         if not names & given or not names <= given | BUILT_IN:
             return ""
     return f"{unit.location.qualname} needs {condition}" if condition else ""

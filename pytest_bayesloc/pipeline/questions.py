@@ -6,7 +6,6 @@ are re-run only where a question asks for it. A language model asks about the ca
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Sequence  # noqa: TC003 - the server reads it from the annotations
 from contextlib import contextmanager
@@ -40,6 +39,7 @@ from pytest_bayesloc.pipeline.result_questions import (
 from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.rerun.transports.local import local_transport
 from pytest_bayesloc.spectrum.validity import written_ns
+from pytest_bayesloc.syntax.expressions import on_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -182,7 +182,7 @@ class Questions(ResultQuestions):
         text = self._text(file)
         lines = lines_of(text)
         try:
-            asked_for = ast.unparse(ast.parse(expression.strip(), mode="eval"))
+            asked_for = on_one_line(expression)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise QuestionError(
                 f"{expression!r} is no expression ({error}): give one, as in `len(items)`."

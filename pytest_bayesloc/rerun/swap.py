@@ -5,7 +5,6 @@ Line numbers stay those of the file on disk.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import difflib
 import gc
@@ -23,7 +22,7 @@ from itertools import accumulate, takewhile
 from types import FunctionType
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from pytest_bayesloc.domain.source import compile_tree, lines_of, parse
+from pytest_bayesloc.domain.source import compile_tree, lines_of, parse, renumber
 from pytest_bayesloc.domain.texts import common_ends
 
 if TYPE_CHECKING:
@@ -138,14 +137,8 @@ def compile_patched(original: str, patched: str, filename: str) -> CodeType:
     """
     tree = parse(patched, filename)
     lines = line_map(original, patched)
-    last = len(lines) - 1
-    node: Any
-    for node in ast.walk(tree) if lines != [*range(len(lines))] else ():
-        if hasattr(node, "lineno"):
-            start, end = node.lineno, node.end_lineno or node.lineno
-            node.lineno, node.end_lineno = lines[min(start, last)], lines[min(end, last)]
-            if node.end_lineno == node.lineno:  # columns of one line must not descend
-                node.end_col_offset = max(node.end_col_offset or 0, node.col_offset)
+    if lines != [*range(len(lines))]:
+        renumber(tree, lines)
     return compile_tree(tree, filename)
 
 

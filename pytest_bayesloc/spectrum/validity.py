@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import platform
 import re
@@ -232,7 +231,8 @@ def move_footprint(footprint: Footprint, moved: Mapping[int, int]) -> Footprint 
 
 def _own_lines(source: SourceMap) -> dict[Key, list[tuple[int, str]]]:
     """Per unit, the number and the text of each of its lines that says something."""
-    from pytest_bayesloc.domain.source import FORMATTED, lines_of
+    from pytest_bayesloc.domain.source import lines_of
+    from pytest_bayesloc.syntax.nodes import lines_of_texts
 
     n_seen: Counter[str] = Counter()
     keys: dict[int, Key] = {}
@@ -241,13 +241,7 @@ def _own_lines(source: SourceMap) -> dict[Key, list[tuple[int, str]]]:
         is_body = not unit.is_function and ".<locals>." not in name
         keys[id(unit)] = name, n_seen[name], is_body
         n_seen[name] += 1
-    texts = (ast.Constant, *FORMATTED)
-    inside = {
-        line
-        for node in ast.walk(source.module.node)
-        if isinstance(node, texts) and node.end_lineno != node.lineno
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
+    inside = lines_of_texts(source.module.node)
     own: dict[Key, list[tuple[int, str]]] = defaultdict(list)
     for line, text in enumerate(lines_of(source.text), 1):
         stripped = text.strip()

@@ -69,6 +69,21 @@ def is_literal(value: str | ast.expr) -> bool:
     return True
 
 
+def on_one_line(expression: str) -> str:
+    """The text of an expression on one line.
+
+    Raises:
+        SyntaxError: If it is none.
+        ValueError: If it holds null bytes.
+    """
+    return ast.unparse(ast.parse(expression.strip(), mode="eval"))
+
+
+def names_of(expression: str) -> set[str]:
+    """The names that the text of an expression reads."""
+    return names_in(ast.parse(expression, mode="eval"))
+
+
 def entries_of(table: ast.expr) -> list[ast.Constant]:
     """The entries of a list, tuple or set of constants; no items of another.
 

@@ -6,7 +6,7 @@ import ast
 import builtins
 import difflib
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import lru_cache
 from typing import TypeVar
@@ -24,6 +24,7 @@ from pytest_bayesloc.domain.texts import common_ends
 NodeT = TypeVar("NodeT", bound=ast.AST)
 BLOCKS = (ast.ExceptHandler, ast.match_case)  # which hold statements, and are none
 _BLOCKS = ("body", "orelse", "finalbody")  # fields of statements, with statements
+_SAYS_NOTHING = frozenset({"ctx", "kind", "returns", "type_comment", "type_ignores"})
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 BUILT_IN = frozenset(dir(builtins))
 RECEIVERS = frozenset({"self", "cls"})
@@ -153,6 +154,16 @@ def spans(node: ast.stmt | ast.expr, line: int) -> bool:
     return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
+def lines_of_texts(tree: ast.AST) -> set[int]:
+    """The lines of texts that go over several of them, docstrings too."""
+    return {
+        line
+        for node in nodes_of(tree, (ast.Constant, *FORMATTED))
+        if node.end_lineno != node.lineno
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
 def names_in(*trees: ast.AST) -> set[str]:
     """The names that ``trees`` read or bind as variables."""
     return {node.id for tree in trees for node in nodes_of(tree, ast.Name)}
@@ -168,9 +179,14 @@ def attributes_in(*trees: ast.AST) -> set[str]:
     return {node.attr for tree in trees for node in nodes_of(tree, ast.Attribute)}
 
 
+def argument_names(tree: ast.AST) -> set[str]:
+    """The names of the parameters of all functions in ``tree``."""
+    return {node.arg for node in nodes_of(tree, ast.arg)}
+
+
 def every_bound(tree: ast.AST) -> set[str]:
     """The names that ``tree`` binds in whatever scope; ``*`` for what an import makes of it."""
-    found = stored_names(tree) | {node.arg for node in nodes_of(tree, ast.arg)}
+    found = stored_names(tree) | argument_names(tree)
     found |= {node.name for node in functions_in(tree)}
     found |= {node.name for node in nodes_of(tree, ast.ClassDef)}
     return found | {bound_name(alias) for alias in nodes_of(tree, ast.alias)}
@@ -229,6 +245,50 @@ def _lines_at_change(before: Sequence[ast.stmt], after: Sequence[ast.stmt]) -> r
     # What is added runs after the statement before it, or first of all in a block.
     reached = gone[0] if gone else before[max(0, at - 1)]
     return range(first_line(reached), (reached.end_lineno or reached.lineno) + 1)
+
+
+def header(node: ast.AST) -> list[object]:
+    """What runs when a function is defined, as ``shape`` has it: decorators, parameters, defaults.
+
+    No items of other nodes.
+    """
+    return shape([*node.decorator_list, node.args]) if isinstance(node, FunctionNode) else []
+
+
+def shape(top: object) -> list[object]:
+    """Syntax as a flat list, without places, annotations, docstrings and nested bodies.
+
+    Of scopes that are nested in a location, only the header counts.
+    """
+
+    def parts(node: ast.AST) -> list[object]:
+        fields = {name: part for name, part in ast.iter_fields(node) if name not in _SAYS_NOTHING}
+        if isinstance(node, ast.arg):
+            del fields["annotation"]
+        if isinstance(node, (ScopeNode, ast.Module)):
+            has_docstring = bool(node.body) and is_docstring(node.body[0])
+            fields["body"] = node.body[has_docstring:] if node is top else []
+        return list(fields.values())
+
+    return list(flat(top, parts))
+
+
+def flat(top: object, parts: Callable[[ast.AST], list[object]]) -> Iterator[object]:
+    """Yield syntax as types and values, of each node its ``parts``.
+
+    Not by recursion: a sum of a thousand terms is a thousand levels deep.
+    """
+    pending: list[object] = [top]
+    while pending:
+        part = pending.pop()
+        yield type(part)
+        if isinstance(part, ast.AST):
+            pending.extend(reversed(parts(part)))
+        elif isinstance(part, list):
+            yield len(part)
+            pending.extend(reversed(part))
+        else:
+            yield part
 
 
 def head_of(statement: ast.stmt) -> str:
