@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from pytest_bayesloc.domain.failure import Cause, CauseKind, Failure
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, Unit
 from pytest_bayesloc.domain.texts import plain_name
+from pytest_bayesloc.fixes.side_effects import aliases
 from pytest_bayesloc.spectrum.sources import Sources
 from pytest_bayesloc.syntax.nodes import called_name, imported_from, nodes_of
 
@@ -110,7 +110,7 @@ class MockCauses:
         source = self._sources.map(unit.location.file)
         if source is None or ("patch" not in source.text and "setattr" not in source.text):
             return
-        modules = _modules(source.module.node)
+        modules = aliases(source.module.node)
         for node in (n for top in (*decorators, unit.node) for n in ast.walk(top)):
             if isinstance(node, ast.Call) and (found := _replaced(node, modules)):
                 yield Patch(*found, node.lineno)
@@ -218,17 +218,3 @@ def _replaced(call: ast.Call, modules: dict[str, str]) -> tuple[str, str] | None
         if start in modules:
             return ".".join([modules[start], *more]), second
     return None
-
-
-@lru_cache(maxsize=16)  # asked for each test of a file
-def _modules(module: ast.AST) -> dict[str, str]:
-    """Return what names of a test file may be modules, dotted."""
-    found = {}
-    for node in ast.walk(module):
-        if isinstance(node, ast.Import):
-            found.update({a.asname: a.name for a in node.names if a.asname})
-            plain = [a.name.partition(".")[0] for a in node.names if not a.asname]
-            found.update(dict(zip(plain, plain, strict=True)))
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.update({a.asname or a.name: f"{node.module}.{a.name}" for a in node.names})
-    return found

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import CodeType
 
 MODULE = "<module>"
 DATA = "<data>"  # of a file that is no code
@@ -78,3 +82,8 @@ class Location:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.start_line} {self.qualname}"
+
+
+def code_name(code: CodeType) -> str:
+    """The qualified name of ``code``; before Python 3.11 its plain one."""
+    return str(getattr(code, "co_qualname", code.co_name))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shlex
@@ -38,7 +37,7 @@ from pytest_bayesloc.inspection.delta import minimal
 from pytest_bayesloc.inspection.loop import NO_FURTHER, passed_again
 from pytest_bayesloc.pipeline.execute import open_pool
 from pytest_bayesloc.rerun.conditions import ABSENT
-from pytest_bayesloc.syntax.nodes import last_name
+from pytest_bayesloc.syntax.nodes import base_texts, decorator_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -238,15 +237,12 @@ def _tests_of(context: Context, file: str) -> list[str]:
     for unit in source.units if source is not None else ():
         parts = unit.location.qualname.split(".")
         if unit.is_function and parts[-1].startswith("test") and "<locals>" not in parts:
-            outer = unit.outer.node if unit.outer is not None else None
-            bases = outer.bases if isinstance(outer, ast.ClassDef) else []
-            is_case = any("TestCase" in ast.unparse(base) for base in bases)
+            owner = unit.outer if unit.outer is not None and len(parts) > 1 else unit
+            is_case = any("TestCase" in base for base in base_texts(owner.node))
             is_inherited = len(parts) > 1 and not is_case and not parts[-2].startswith("Test")
-            decorators = getattr(unit.node, "decorator_list", ())
-            makers = (d.func if isinstance(d, ast.Call) else d for d in decorators)
-            if is_inherited or any(last_name(maker) == "fixture" for maker in makers):
+            if is_inherited or "fixture" in decorator_names(unit.node):
                 continue
-            line = outer.lineno if isinstance(outer, ast.ClassDef) else unit.location.start_line
+            line = owner.location.start_line
             name = parts[-1] if is_case else f"{unit.location.start_line:09}"
             found.append((line, name, "::".join((file, *parts))))
     return [node_id for *_, node_id in sorted(found)]

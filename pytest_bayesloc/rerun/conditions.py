@@ -18,6 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_bayesloc.domain.location import code_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import FrameType
@@ -277,7 +279,7 @@ def _delay(value: Sequence[Any]) -> None:
     def trace(frame: FrameType, _event: str, _arg: object) -> Any:  # noqa: ANN401
         code = frame.f_code
         own = code.co_firstlineno == first_line and code.co_filename.endswith(file)
-        return within if own and getattr(code, "co_qualname", code.co_name) == name else None
+        return within if own and code_name(code) == name else None
 
     threading.settrace(trace)
     sys.settrace(trace)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_bayesloc.domain.location import code_name
 from pytest_bayesloc.domain.source import SourceMap, Unit
 from pytest_bayesloc.domain.texts import as_python_reads
 from pytest_bayesloc.rerun.contents import contents_of, is_object
@@ -197,8 +198,9 @@ def _map(filename: str) -> SourceMap | None:
 
 def _unit(code: CodeType) -> Unit | None:
     source = _map(code.co_filename)
-    name = getattr(code, "co_qualname", code.co_name)
-    return None if source is None else source.unit_of_code(code.co_firstlineno, name)
+    if source is None:
+        return None
+    return source.unit_of_code(code.co_firstlineno, code_name(code))
 
 
 MAX_MAKERS = 300  # that a message speaks of
@@ -308,7 +310,7 @@ class FlowProbe:
         return {
             "file": self._name(code.co_filename),
             "line": line or code.co_firstlineno,
-            "name": getattr(code, "co_qualname", code.co_name),
+            "name": code_name(code),
             "first_line": code.co_firstlineno,
             "in_app": True,
         }

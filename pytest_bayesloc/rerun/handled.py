@@ -12,6 +12,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pytest_bayesloc.domain.location import code_name
 from pytest_bayesloc.rerun.calls import exits_normally
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ class HandledErrors:
         return {
             "file": self._name(code.co_filename),
             "line": line,
-            "name": getattr(code, "co_qualname", code.co_name),
+            "name": code_name(code),
             "first_line": code.co_firstlineno,
             "in_app": True,
         }

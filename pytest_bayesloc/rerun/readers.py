@@ -13,6 +13,8 @@ from pathlib import PurePath
 from types import CodeType, FrameType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from pytest_bayesloc.domain.location import code_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -216,8 +218,7 @@ def own_frame(
 def reader_at(frame: FrameType, name_of: Callable[[str], str]) -> Reader:
     """Return the place that ``frame``, of the project, executes."""
     code = frame.f_code
-    name = getattr(code, "co_qualname", code.co_name)
-    return name_of(code.co_filename), frame.f_lineno, code.co_firstlineno, name
+    return name_of(code.co_filename), frame.f_lineno, code.co_firstlineno, code_name(code)
 
 
 def _program(executable: Any, arguments: Any) -> str:  # noqa: ANN401 - as they were given

@@ -458,7 +458,10 @@ class ServerRunner:
     def _answer_of_fresh(self, request: Message) -> Sequence[Message]:
         if self._is_cancelled:
             return ()
-        if self._may_fork_anew(request):
+        files = [patch["filename"] for patch in request.get("patches", ())]
+        is_code = bool(files) and all(file.endswith(".py") for file in files)
+        if is_code and self._has_stem and self._warm is not None:
+            # The warm server forks a process for the patches that has seen no other code.
             limit_s = request["limit_s"] + GRACE_S  # it collects in this time, too
             messages = self._answer_of_warm({**request, "is_new": True, "limit_s": limit_s})
             if _is_told(messages):
@@ -470,12 +473,6 @@ class ServerRunner:
         finally:
             self._fresh = None
             server.end()
-
-    def _may_fork_anew(self, request: Message) -> bool:
-        """Whether the warm server may fork a process for patches that has seen no other code."""
-        files = [patch["filename"] for patch in request.get("patches", ())]
-        is_code = bool(files) and all(file.endswith(".py") for file in files)
-        return is_code and self._has_stem and self._warm is not None
 
 
 def _key(unit: Unit) -> list[int | str]:

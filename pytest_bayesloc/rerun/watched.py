@@ -139,7 +139,10 @@ class PatternWatch:
                     cell.cell_contents = self._renewed(cell.cell_contents, depth - 1)
         elif kind in _WRAPPED:
             self._renewed(value.__func__, depth)
-        self._exchange_attributes(value, depth - 1)
+        for old, put in attributes_of(value):
+            if (new := self._renewed(old, depth - 1)) is not old:
+                with suppress(AttributeError, TypeError):  # it can't be set
+                    put(new)
         return value
 
     def _refilled_container(self, value: Any, base: Any, depth: int) -> Any:  # noqa: ANN401
@@ -159,12 +162,6 @@ class PatternWatch:
             for key, child in pairs:
                 base.__setitem__(value, key, child)
         return value
-
-    def _exchange_attributes(self, value: object, depth: int) -> None:
-        for old, put in attributes_of(value):
-            if (new := self._renewed(old, depth)) is not old:
-                with suppress(AttributeError, TypeError):  # it can't be set
-                    put(new)
 
     def compile(self, pattern: Any, flags: int) -> Any:  # noqa: ANN401 - as ``re`` does
         """Return the stand-in for a pattern."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import pytest
 
+from pytest_bayesloc.domain.location import code_name
 from pytest_bayesloc.spectrum.sources import FileKind, RawCode
 from pytest_bayesloc.syntax.text import indent_of
 
@@ -239,8 +240,3 @@ def _code_of(function: object) -> CodeType | None:
         function = inner
     function = getattr(function, "__func__", function)
     return getattr(function, "__code__", None)
-
-
-def code_name(code: CodeType) -> str:
-    """The qualified name of ``code``; before Python 3.11 its plain one."""
-    return str(getattr(code, "co_qualname", code.co_name))

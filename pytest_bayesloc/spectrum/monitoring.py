@@ -7,7 +7,7 @@ from array import array
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.spectrum.failures import code_name
+from pytest_bayesloc.domain.location import code_name
 from pytest_bayesloc.spectrum.run_record import Footprint
 
 if TYPE_CHECKING:

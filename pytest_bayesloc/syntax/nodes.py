@@ -179,6 +179,17 @@ def attributes_in(*trees: ast.AST) -> set[str]:
     return {node.attr for tree in trees for node in nodes_of(tree, ast.Attribute)}
 
 
+def decorator_names(node: ast.AST) -> list[str]:
+    """The last parts of the names of what decorates ``node``, whether it is called or not."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return [last_name(d.func if isinstance(d, ast.Call) else d) for d in decorators]
+
+
+def base_texts(node: ast.AST) -> list[str]:
+    """The bases of a class as they are written; no items of another node."""
+    return [ast.unparse(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
+
+
 def argument_names(tree: ast.AST) -> set[str]:
     """The names of the parameters of all functions in ``tree``."""
     return {node.arg for node in nodes_of(tree, ast.arg)}

@@ -270,7 +270,9 @@ def open_container(
     folder = tempfile.mkdtemp(prefix="bayesloc-")
 
     def end() -> None:
-        _remove(container)
+        if container:  # unless it went away by itself
+            with contextlib.suppress(OSError, subprocess.SubprocessError):
+                _docker("rm", "--force", container)
         shutil.rmtree(folder, ignore_errors=True)
 
     with contextlib.ExitStack() as made:
@@ -305,13 +307,6 @@ def _check_client(spec: str) -> None:
             "DOCKER_HOST.",
             slug="no-executor",
         ) from error
-
-
-def _remove(container: str) -> None:
-    """Remove a container of ours, if its end has not done that already."""
-    if container:
-        with contextlib.suppress(OSError, subprocess.SubprocessError):
-            _docker("rm", "--force", container)
 
 
 def _docker(*arguments: str) -> None:
