@@ -18,7 +18,7 @@ from pytest_bayesloc.inspection.delta import minimal
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.provenance import line_that_writes, mentions
 from pytest_bayesloc.spectrum.sources import Sources
-from pytest_bayesloc.syntax.nodes import argument_names, bound_name, nodes_of
+from pytest_bayesloc.syntax.nodes import argument_names, bound_name, names_from
 
 #: Passes alone, and failures after others, before a test is taken as one that those spoil: what
 #: fails by chance, as often as it likes, does all that less than once in 200 times.
@@ -394,9 +394,9 @@ def is_import(sources: Sources, name: str) -> bool:
     """Say whether a variable is only another module's, under a name of its own."""
     file, _, dotted = name.partition("::")
     source = sources.map(file) if file else None
-    froms = [] if source is None else nodes_of(source.module.node, ast.ImportFrom)
     dotted = re.sub(r"\.__(?:kw)?defaults__$", "", dotted)
-    return dotted.rpartition(".")[2] in {bound_name(a) for node in froms for a in node.names}
+    imported = names_from(source.module.node, "") if source is not None else ()
+    return any(dotted.rpartition(".")[2] in known.values() for _, known in imported)
 
 
 def _executed(sources: Sources, case: Case, tests: Sequence[str]) -> Iterator[Unit]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,6 +18,7 @@ from pytest_bayesloc.history.changes import Changes, edit_of, name_of, narrowed,
 from pytest_bayesloc.history.git import went_back
 from pytest_bayesloc.history.mistakes import is_looking, is_renaming, mistake_of
 from pytest_bayesloc.memory.symptoms import symptom_of
+from pytest_bayesloc.syntax.expressions import strength
 
 if TYPE_CHECKING:
     from pytest_bayesloc.history.runs import PastRuns
@@ -31,11 +31,6 @@ Prove: TypeAlias = Callable[[Changes, Sequence[str]], Sequence[Location]]
 
 N_SUSPECTS = 10
 _IN_TEST = frozenset({Origin.TEST, Origin.FIXTURE, Origin.DATA})
-
-
-# How much is checked: the exact value, a relation, or that something is there.
-EXACT, RELATION, TRUTH = 3, 2, 1
-ANY_ERROR = frozenset({"Exception", "BaseException"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,7 +226,7 @@ def weakened(changes: Changes, passed: Collection[str]) -> frozenset[str]:
         name_of(unit.location)
         for change in changes.files.values()
         for old, unit in change.units
-        if old is not None and unit.location.is_test and _total(unit.node) < _total(old.node)
+        if old is not None and unit.location.is_test and strength(unit.node) < strength(old.node)
     }
     return frozenset(node_id for node_id in passed if name_of_test(node_id) in names)
 
@@ -240,33 +235,3 @@ def name_of_test(node_id: str) -> str:
     """Return ``file qualname`` of a test's function."""
     file, *names = node_id.partition("[")[0].split("::")
     return f"{file} {'.'.join(names)}"
-
-
-def _total(function: ast.AST) -> int:
-    """Return how much the statements and calls of a test check together."""
-    total = 0
-    for node in ast.walk(function):
-        match node:
-            case ast.Assert(test=test):
-                total += _of_condition(test)
-            case ast.Call(func=ast.Attribute(attr="raises"), args=args):
-                is_any = any(isinstance(arg, ast.Name) and arg.id in ANY_ERROR for arg in args)
-                total += TRUTH if is_any else RELATION
-            case ast.Call(func=ast.Attribute(attr=name)) if name.startswith("assert"):
-                total += {"assertEqual": EXACT, "assertTrue": TRUTH}.get(name, RELATION)
-    return total
-
-
-def _of_condition(test: ast.expr) -> int:
-    match test:
-        case ast.Constant():
-            return 0
-        case ast.BoolOp(op=ast.And(), values=values):
-            return sum(map(_of_condition, values))
-        case ast.BoolOp(values=values):
-            return min(map(_of_condition, values))
-        case ast.Compare(ops=[ast.Eq() | ast.Is(), *_]):
-            return EXACT
-        case ast.Compare(ops=[first, *_]) if not isinstance(first, ast.IsNot):
-            return RELATION
-    return TRUTH

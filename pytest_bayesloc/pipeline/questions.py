@@ -40,6 +40,7 @@ from pytest_bayesloc.rerun.runner import ServerRunner
 from pytest_bayesloc.rerun.transports.local import local_transport
 from pytest_bayesloc.spectrum.validity import written_ns
 from pytest_bayesloc.syntax.expressions import on_one_line
+from pytest_bayesloc.syntax.text import indent_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -193,8 +194,7 @@ class Questions(ResultQuestions):
             raise QuestionError(
                 f"{file}:{line} is no line in a function: give one that the source shows."
             )
-        own = lines[line - 1]
-        indent = own[: len(own) - len(own.lstrip())]
+        indent = indent_of(lines[line - 1])
         probe = f"{indent}raise AssertionError({MARK!r} + repr(({asked_for})))\n"
         patch = InspectionPatch(
             target=owner.location,

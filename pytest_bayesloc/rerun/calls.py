@@ -74,6 +74,20 @@ def _is_sorted(values: Sequence[Any]) -> bool | None:
     return all(a <= b for a, b in pairwise(values))
 
 
+def numbering(targets: Mapping[str, Mapping[CodeKey, int]]) -> Callable[[CodeType], int]:
+    """Return a call for the number that a code object has in ``targets``; -1 if it has none."""
+    known: dict[int, tuple[CodeType, int]] = {}  # which keeps the code: an id may be given again
+
+    def number(code: CodeType) -> int:
+        found = known.get(id(code))
+        if found is None:
+            own = targets.get(real_path(code.co_filename), {}).get(key_of(code), -1)
+            found = known[id(code)] = code, own
+        return found[1]
+
+    return number
+
+
 class _Open:
     """A call that was entered."""
 
@@ -106,11 +120,10 @@ class CallTracer:
         sample: bool = False,
         detailed: int = -1,
     ) -> None:
-        self._targets = targets
+        self._number = numbering(targets)
         self._detailed = detailed
         self._n_parts = 0
         self._sampled: dict[int, int] | None = {} if sample else None
-        self._known: dict[int, tuple[CodeType, int]] = {}
         self._first: dict[int, list[_Open]] = {}
         self._last: dict[int, deque[_Open]] = {}
         self._clock = 0
@@ -139,14 +152,6 @@ class CallTracer:
         calls.sort(key=lambda call: call.entered)
         index = {id(call): i for i, call in enumerate(calls)}
         return [[call.target, index.get(id(call.caller), -1), *_SENT(call)] for call in calls]
-
-    def _number(self, code: CodeType) -> int:
-        known = self._known.get(id(code))
-        if known is not None:
-            return known[1]
-        number = self._targets.get(real_path(code.co_filename), {}).get(key_of(code), -1)
-        self._known[id(code)] = (code, number)
-        return number
 
     def _event(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401
         if event == "call":

@@ -10,14 +10,13 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from pytest_bayesloc.rerun.calls import note
+from pytest_bayesloc.rerun.calls import note, numbering
 from pytest_bayesloc.rerun.contents import ATOMS, classes_of, contents_of, is_object
 from pytest_bayesloc.rerun.handled import start_tracing, stop_tracing
-from pytest_bayesloc.rerun.swap import key_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from types import CodeType, FrameType
+    from types import FrameType
 
     from pytest_bayesloc.rerun.swap import CodeKey
 
@@ -43,12 +42,11 @@ class Sampler:
         targets: Mapping[str, Mapping[CodeKey, int]],
         points: Sequence[Sequence[Sequence[int]]],
     ) -> None:
-        self._targets = targets
+        self._number = numbering(targets)
         self._points = [
             {line: n for n, (first, last) in enumerate(own) for line in range(first, last + 1)}
             for own in points
         ]
-        self._known: dict[int, tuple[CodeType, int]] = {}
         self._open: dict[int, RawSample] = {}  # by the id of the frame
         self._visits: Counter[tuple[int, int]] = Counter()
         self._found: list[RawSample] = []
@@ -66,13 +64,6 @@ class Sampler:
         if self._is_on:
             stop_tracing()
         return self._found
-
-    def _number(self, code: CodeType) -> int:
-        known = self._known.get(id(code))
-        if known is None:
-            number = self._targets.get(real_path(code.co_filename), {}).get(key_of(code), -1)
-            known = self._known[id(code)] = code, number
-        return known[1]
 
     def _called(self, frame: FrameType, _event: str, _arg: Any) -> Any:  # noqa: ANN401 - as typed there
         return self._happened if self._number(frame.f_code) >= 0 else None

@@ -222,3 +222,38 @@ def negated(condition: ast.expr) -> ast.expr:
         other = ast.And() if isinstance(condition.op, ast.Or) else ast.Or()
         return ast.BoolOp(other, [negated(value) for value in condition.values])
     return ast.UnaryOp(ast.Not(), condition)
+
+
+# How much is checked: the exact value, a relation, or that something is there.
+EXACT, RELATION, TRUTH = 3, 2, 1
+ANY_ERROR = frozenset({"Exception", "BaseException"})
+
+
+def strength(function: ast.AST) -> int:
+    """How much the statements and calls of a test check together."""
+    total = 0
+    for node in ast.walk(function):
+        match node:
+            case ast.Assert(test=test):
+                total += _of_condition(test)
+            case ast.Call(func=ast.Attribute(attr="raises"), args=args):
+                is_any = any(isinstance(arg, ast.Name) and arg.id in ANY_ERROR for arg in args)
+                total += TRUTH if is_any else RELATION
+            case ast.Call(func=ast.Attribute(attr=name)) if name.startswith("assert"):
+                total += {"assertEqual": EXACT, "assertTrue": TRUTH}.get(name, RELATION)
+    return total
+
+
+def _of_condition(test: ast.expr) -> int:
+    match test:
+        case ast.Constant():
+            return 0
+        case ast.BoolOp(op=ast.And(), values=values):
+            return sum(map(_of_condition, values))
+        case ast.BoolOp(values=values):
+            return min(map(_of_condition, values))
+        case ast.Compare(ops=[ast.Eq() | ast.Is(), *_]):
+            return EXACT
+        case ast.Compare(ops=[first, *_]) if not isinstance(first, ast.IsNot):
+            return RELATION
+    return TRUTH
