@@ -23,7 +23,7 @@ from pytest_bayesloc.ranking.evidence.invariants import seen_values
 from pytest_bayesloc.ranking.faults import nearest_call
 from pytest_bayesloc.report.text import clip, one_line, percent, ratio
 from pytest_bayesloc.report.view import LIKELY, faults_of, hot_line
-from pytest_bayesloc.report.words import ARROW, way_of
+from pytest_bayesloc.report.words import ARROW, belief_words, way_of
 from pytest_bayesloc.spectrum.validity import written_ns
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class ResultQuestions(ABC):
         tried = [
             {
                 "what": step.why,
-                "belief": f"{percent(step.belief_before)} to {percent(step.belief_after)}",
+                "belief": belief_words(step),
                 "edits": [f"{trial.words}: {trial.effect}" for trial in step.trials][:10],
             }
             for step in self._last.document.inspections

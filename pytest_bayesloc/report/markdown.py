@@ -26,6 +26,7 @@ from pytest_bayesloc.report.view import FaultView, faults_of
 from pytest_bayesloc.report.words import (
     all_flaky_words,
     bare_name,
+    belief_words,
     counts_of,
     diff_lines,
     name_of,
@@ -306,9 +307,8 @@ def _tried(fault: FaultView) -> Iterator[str]:
     if fault.steps:
         yield from ("", "### What was inspected, in memory", "")
     for step in fault.steps[:N_STEPS]:
-        moved = f"{percent(step.belief_before)} to {percent(step.belief_after)}"
         kind = one_line(step.kind)
-        yield f"- {place_of(step.target)}, {kind}: {said_of(step)} ({moved})"
+        yield f"- {place_of(step.target)}, {kind}: {said_of(step)} ({belief_words(step)})"
     for fix in fault.fixes:
         if fix.diff:
             checked = "all tests were run with it and agree" if fix.verified else "not verified"

@@ -26,6 +26,7 @@ from pytest_bayesloc.report.view import N_REASONS, FaultView, answers, faults_of
 from pytest_bayesloc.report.words import (
     all_flaky_words,
     bare_name,
+    belief_words,
     contrast_of,
     counts_of,
     fitting_changes,
@@ -315,8 +316,7 @@ def _table(fault: FaultView, width: int, extent: Extent) -> Iterator[Line]:
             yield from _why(row, width)
     yield from _values(fault, width)
     for step in fault.steps[: extent.steps]:
-        moved = f"{percent(step.belief_before)} to {percent(step.belief_after)}"
-        head = f"inspected {place_of(step.target)} by {one_line(step.kind)}, {moved}"
+        head = f"inspected {place_of(step.target)} by {one_line(step.kind)}, {belief_words(step)}"
         first, *rest = wrap(f"{head}: {said_of(step)}", width - 2, N_WRAPPED)
         yield from (Line(first), *(Line(f"  {text}") for text in rest))
     yield from (Line(f"  memory: {text}") for text in (*fault.remembered, *fault.loop[1:]))

@@ -170,6 +170,11 @@ def said_of(evidence: EvidenceEntry | InspectionEntry) -> str:
     return one_line(evidence.why) or words_of(evidence.outcome)
 
 
+def belief_words(step: InspectionEntry) -> str:
+    """Return what was believed of the target before an inspection and after it."""
+    return f"{percent(step.belief_before)} to {percent(step.belief_after)}"
+
+
 def words_of(constant: str) -> str:
     """Return ``A_CONSTANT`` as words."""
     if constant in _WORDS:

@@ -105,7 +105,13 @@ class ServerRunner:
         request: Message = {"tests": list(tests), "limit_s": limit_s}
         forked = self._may_fork and all("::" in node_id for node_id in tests)
         if patch is not None and patch.forced is not None:
-            request["forced"] = self._wire_forced(patch.target, patch.forced)
+            unit, (value, instead) = self._unit(patch.target), patch.forced
+            request["forced"] = {
+                "filename": self.transport.path_of(patch.target.file),
+                "key": _key(unit) if unit is not None else [],
+                "value": value,
+                "instead": instead,
+            }
             forked = forked and not patch.fresh
         elif patch is not None and patch.value is not None:
             filename = self.transport.path_of(patch.target.file)
@@ -348,12 +354,6 @@ class ServerRunner:
             "keys": [_key(u) for chain in chains for u in chain if whole and u.is_function],
         }
 
-    def _wire_forced(self, target: Location, forced: tuple[str, str]) -> Message:
-        unit = self._unit(target)
-        key = _key(unit) if unit is not None else []
-        wire = {"filename": self.transport.path_of(target.file), "key": key}
-        return {**wire, "value": forced[0], "instead": forced[1]}
-
     # -- servers
 
     def _answer_of(self, ask: Callable[[], T]) -> T:
@@ -519,7 +519,9 @@ def _rerun_of(
         if "start" in message:
             running = message["start"]
         elif "end" in message:
-            ended[message["end"]] = _test_run(message, here)
+            texts = {name: here(message[name]) for name in ("error", "output")}
+            frames = [(here(file), line) for file, line in message["frames"]]
+            ended[message["end"]] = convert({**message, **texts, "frames": frames}, TestRun)
             running = ""
         elif "covered" in message:
             covered.add(message["covered"])
@@ -544,12 +546,6 @@ def _rerun_of(
         how=how,
         refused=refused,
     )
-
-
-def _test_run(message: Message, here: Callable[[str], str]) -> TestRun:
-    texts = {name: here(message[name]) for name in ("error", "output")}
-    frames = [(here(file), line) for file, line in message["frames"]]
-    return convert({**message, **texts, "frames": frames}, TestRun)
 
 
 def _recording_of(messages: Sequence[Message], targets: Sequence[Location]) -> Recording:

@@ -176,16 +176,13 @@ class _Lines:
                 anchor = min(rows) if rows.keys() <= known.keys() else 0
             for line, importer in rows.items():
                 used = known.get(line, 0) if line != anchor else 0
-                credited = used or self._dependents(location, importer)
-                if credited:
-                    _add(lines, location, line, credited)
+                if not used:  # by any test that may depend on the import, for all that is known
+                    used = self._users_of_file[location.file] | importer
+                    if not (used & self._passing or location in self._called):
+                        used |= self._passing
+                if used:
+                    _add(lines, location, line, used)
         return lines
-
-    def _dependents(self, location: Location, importer: int) -> int:
-        """The tests that may depend on what an import executed, for all that is known."""
-        tests = self._users_of_file[location.file] | importer
-        is_told = tests & self._passing or location in self._called
-        return tests if is_told else tests | self._passing
 
     def _written(
         self, tests: Sequence[str]
