@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pytest_bayesloc.domain.advice import Advice, Estimate, Remembered, SimilarBug
+from pytest_bayesloc.domain.advice import Advice, Estimate, FlakyTest, Remembered, SimilarBug
 from pytest_bayesloc.domain.bug import BugRecord
 from pytest_bayesloc.report import document as doc
 from pytest_bayesloc.report.encoding import entry_of
@@ -49,17 +49,7 @@ def memory_entry(remembered: Remembered) -> doc.MemoryEntry:
             kind: list(texts) if remembered.is_shown else []
             for kind, texts in remembered.world.items()
         },
-        flaky=[
-            entry_of(
-                doc.FlakyEntry,
-                found,
-                found.rate,
-                fault=found.fault + 1,
-                n_outcomes=found.rate.n,
-            )
-            for found in remembered.flaky
-            if remembered.is_shown
-        ],
+        flaky=[_flaky(found) for found in remembered.flaky if remembered.is_shown],
         causes=[
             entry_of(
                 doc.RememberedCauseEntry,
@@ -71,6 +61,11 @@ def memory_entry(remembered: Remembered) -> doc.MemoryEntry:
             if remembered.is_shown
         ],
     )
+
+
+def _flaky(found: FlakyTest) -> doc.FlakyEntry:
+    rate = found.rate
+    return entry_of(doc.FlakyEntry, found, rate, fault=found.fault + 1, n_outcomes=rate.n)
 
 
 def _value(found: Estimate | None) -> float | None:

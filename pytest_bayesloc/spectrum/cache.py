@@ -214,40 +214,38 @@ class SpectrumCache:
 
     def recall(self, recorded: RunRecord) -> None:
         """Add the rows of tests and imports that were not traced in this run."""
-        has_known = any(window.cached_name is not None for window in recorded.windows)
-        if has_known:
-            with self._tables() as tables:
-                if tables is not None and self._is_of_now(tables):
-                    self._recall(tables, recorded)
-
-    def _recall(self, tables: Tables, recorded: RunRecord) -> None:
-        recorded.collector = recorded.collector or tables.meta("collector")
-        imports = tables.imports()
-        windows = {
-            window.cached_name: number
-            for number, window in enumerate(recorded.windows)
-            if window.cached_name is not None and not window.is_import
-        }
-        rows = {
-            number: imports.get(name, array("I"))
-            for number, name in self._known_imports(recorded).items()
-        }
-        for node_id, row in tables.test_rows(self.variant):
-            if node_id in windows:
-                rows[windows[node_id]] = row
-        needed = frozenset[int]().union(*rows.values())
-        absolute = cache(self._sources.files.absolute)
-        numbers: dict[int, int] = {}
-        footprints: list[Footprint] = []
-        for number, before in tables.footprints():
-            footprint = self._now.moved.get(number, before)
-            if number in needed and footprint is not None:
-                numbers[number] = len(footprints)
-                footprints.append(footprint._replace(filename=absolute(footprint.filename)))
-        recalled = [
-            (number, [numbers[n] for n in row if n in numbers]) for number, row in rows.items()
-        ]
-        recorded.add(footprints, recalled)
+        if all(window.cached_name is None for window in recorded.windows):
+            return
+        with self._tables() as tables:
+            if tables is None or not self._is_of_now(tables):
+                return
+            recorded.collector = recorded.collector or tables.meta("collector")
+            imports = tables.imports()
+            windows = {
+                window.cached_name: number
+                for number, window in enumerate(recorded.windows)
+                if window.cached_name is not None and not window.is_import
+            }
+            rows = {
+                number: imports.get(name, array("I"))
+                for number, name in self._known_imports(recorded).items()
+            }
+            for node_id, row in tables.test_rows(self.variant):
+                if node_id in windows:
+                    rows[windows[node_id]] = row
+            needed = frozenset[int]().union(*rows.values())
+            absolute = cache(self._sources.files.absolute)
+            numbers: dict[int, int] = {}
+            footprints: list[Footprint] = []
+            for number, before in tables.footprints():
+                footprint = self._now.moved.get(number, before)
+                if number in needed and footprint is not None:
+                    numbers[number] = len(footprints)
+                    footprints.append(footprint._replace(filename=absolute(footprint.filename)))
+            recalled = [
+                (number, [numbers[n] for n in row if n in numbers]) for number, row in rows.items()
+            ]
+            recorded.add(footprints, recalled)
 
     def _known_imports(self, recorded: RunRecord) -> dict[int, str]:
         """Find the imports without rows that execute the same as in the cache, with their names.
