@@ -4,7 +4,13 @@ import ast
 
 import pytest
 
-from pytest_bayesloc.syntax.expressions import demanded, only_raises
+from pytest_bayesloc.syntax.expressions import (
+    demanded,
+    names_of,
+    on_one_line,
+    only_raises,
+    strength,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,3 +52,28 @@ def test_function_that_never_returns_is_known(body: str, is_alone: bool) -> None
     (function,) = ast.parse(f"def f(n):\n    {body}\n").body
 
     assert only_raises(function) is is_alone
+
+
+def test_text_of_an_expression_is_read() -> None:
+    assert on_one_line(" f(\n  a,\n)") == "f(a)"
+    assert names_of("len(a) > b.c") == {"len", "a", "b"}
+
+
+def test_statement_is_no_expression() -> None:
+    with pytest.raises(SyntaxError):
+        on_one_line("a = 1")
+
+
+@pytest.mark.parametrize(
+    ("less", "more"),
+    [
+        ("assert f(1)", "assert f(1) == 2"),
+        ("assert f(1) or f(2) == 2", "assert f(1) and f(2) == 2"),
+        ("assert f(1) is not None", "assert f(1) > 2"),
+        ("self.assertTrue(f(1))", "self.assertEqual(f(1), 2)"),
+        ("with pytest.raises(Exception): f(1)", "with pytest.raises(ValueError): f(1)"),
+        ("assert True", "assert f(1)"),
+    ],
+)
+def test_test_that_checks_more_is_stronger(less: str, more: str) -> None:
+    assert strength(ast.parse(less)) < strength(ast.parse(more))

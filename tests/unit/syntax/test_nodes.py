@@ -10,9 +10,13 @@ import pytest
 
 from pytest_bayesloc.domain.source import FunctionNode
 from pytest_bayesloc.syntax.nodes import (
+    argument_names,
     attributes_in,
+    base_texts,
+    decorator_names,
     every_bound,
     lines_at_change,
+    lines_of_texts,
     names_in,
     stored_names,
 )
@@ -37,6 +41,30 @@ def test_names_are_those_of_variables_and_attributes_of_their_own() -> None:
 
 def test_whatever_a_file_binds_in_any_scope_is_bound() -> None:
     assert every_bound(TREE) == {"paths", "*", "Basket", "add", "self", "item", "more", "one"}
+
+
+def test_parameters_of_functions_in_functions_count() -> None:
+    tree = ast.parse("def f(a, *, b=lambda c: c):\n    def g(**d): ...")
+
+    assert argument_names(tree) == {"a", "b", "c", "d"}
+
+
+def test_what_decorates_is_named_whether_it_is_called_or_not() -> None:
+    tree = ast.parse("@pytest.fixture(scope='module')\n@cache\ndef f(): ...\nx = 1")
+
+    assert [decorator_names(node) for node in tree.body] == [["fixture", "cache"], []]
+
+
+def test_classes_alone_have_bases() -> None:
+    tree = ast.parse("class A(unittest.TestCase, B[int]): ...\ndef f(): ...")
+
+    assert [base_texts(node) for node in tree.body] == [["unittest.TestCase", "B[int]"], []]
+
+
+def test_texts_over_several_lines_have_all_of_them() -> None:
+    tree = ast.parse("x = 'one'\ny = '''two\n\n# text\n'''\nz = f'''{x}\n'''")
+
+    assert lines_of_texts(tree) == {2, 3, 4, 5, 6, 7}
 
 
 BODY = """\
