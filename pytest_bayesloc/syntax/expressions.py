@@ -230,7 +230,7 @@ ANY_ERROR = frozenset({"Exception", "BaseException"})
 
 
 def strength(function: ast.AST) -> int:
-    """How much the statements and calls of a test check together."""
+    """Return how much the statements and calls of a test check together."""
     total = 0
     for node in ast.walk(function):
         match node:

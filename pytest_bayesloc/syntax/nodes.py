@@ -259,15 +259,15 @@ def _lines_at_change(before: Sequence[ast.stmt], after: Sequence[ast.stmt]) -> r
 
 
 def header(node: ast.AST) -> list[object]:
-    """What runs when a function is defined, as ``shape`` has it: decorators, parameters, defaults.
+    """Return the ``shape`` of what runs when a function is defined.
 
-    No items of other nodes.
+    That is its decorators, parameters and defaults; no items of other nodes.
     """
     return shape([*node.decorator_list, node.args]) if isinstance(node, FunctionNode) else []
 
 
 def shape(top: object) -> list[object]:
-    """Syntax as a flat list, without places, annotations, docstrings and nested bodies.
+    """Return syntax as a flat list, without places, annotations, docstrings and nested bodies.
 
     Of scopes that are nested in a location, only the header counts.
     """
