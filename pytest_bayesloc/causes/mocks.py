@@ -122,7 +122,7 @@ class MockCauses:
 
         The code gets what ``__enter__`` gives then.
         """
-        nodes = [n for n in ast.walk(unit.node) if isinstance(n, ast.Attribute)]
+        nodes = nodes_of(unit.node, ast.Attribute)
         of_test = {n.attr for n in nodes if getattr(n.value, "attr", "") == "return_value"}
         units = [found[1] for where in functions if (found := self._sources.unit(where))]
         uses = [(u, *use) for u in units for use in _entered_by(u.node, patch.name)]

@@ -270,7 +270,7 @@ def open_container(
     folder = tempfile.mkdtemp(prefix="bayesloc-")
 
     def end() -> None:
-        if container:  # unless it went away by itself
+        if container:  # of ours; its end may have removed it already
             with contextlib.suppress(OSError, subprocess.SubprocessError):
                 _docker("rm", "--force", container)
         shutil.rmtree(folder, ignore_errors=True)
