@@ -194,7 +194,10 @@ class LocalizationSession:
                 self._memory().recall(cases)
         if self._llm is not None and not self._stopped_by_hand:
             with self.context.stage("guide"):
-                self._guide(self._llm, cases)
+                with self._memory_may_fail():
+                    self._llm.learn(*self._memory().guide_record(self._llm.advisor.name))
+                with self._memory_may_fail():
+                    self._stopped_by_hand = not self._llm.has_judged(cases)
         if self._settings.inspect and not self._stopped_by_hand:
             with self.context.stage("inspect"):
                 cases = self._inspect(cases)
@@ -286,13 +289,6 @@ class LocalizationSession:
             self.context.note(str(error))
         except Exception as error:  # noqa: BLE001 - a fault of ours
             self.context.warn(error)
-
-    def _guide(self, llm: LlmStage, cases: Sequence[Case]) -> None:
-        """Let a language model rank the candidates, by what it is known to be worth."""
-        with self._memory_may_fail():
-            llm.learn(*self._memory().guide_record(llm.advisor.name))
-        with self._memory_may_fail():
-            self._stopped_by_hand = not llm.has_judged(cases)
 
     def _inspect(self, cases: Sequence[Case]) -> list[Case]:
         from pytest_bayesloc.pipeline.inspect import inspect
