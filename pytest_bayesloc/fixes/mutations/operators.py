@@ -110,7 +110,9 @@ def compare_with_none(site: Site) -> Iterator[TextEdit]:
                 test = "is None"
             case value:
                 test = "is not None"
-        if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
+        # A truth value is never None.
+        is_truth = site.failing_types.get(ast.unparse(value)) == {"bool"}
+        if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)) and not is_truth:
             made = f"{site.of(value)} {test}"
             yield site.replace(clause, made, f"`{made}`")
     for node in site.own(ast.BoolOp):

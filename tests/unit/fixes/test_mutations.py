@@ -417,6 +417,15 @@ def test_value_is_converted_as_its_type_allows(
     assert (f"return {made}" in found) is is_made
 
 
+@pytest.mark.parametrize(("kind", "is_made"), [("bool", False), ("list", True)])
+def test_truth_value_is_not_compared_with_none(kind: str, *, is_made: bool) -> None:
+    hints = Hints(failing=[replace(sampled("1"), values={"first": Value(kind)})])
+
+    found = edited("if not first: g()", MUTATIONS["compare-with-none"], head=HEAD, hints=hints)
+
+    assert ("if first is None: g()" in found) is is_made
+
+
 @pytest.mark.parametrize(
     ("name", "body", "raised", "made", "is_late"),
     [
