@@ -53,7 +53,7 @@ WEIGHTS: Mapping[str, float] = {
     "keep-result": 1.0,
     "call-method": 1.0,
     "change-boolean": 0.9,
-    "swap-arguments": 0.7,
+    "swap-arguments": 0.25,  # planted often, and hardly ever met in small fixes
     "change-comparison": 0.6,
     "change-arithmetic": 0.35,
     "call-it": 0.5,
