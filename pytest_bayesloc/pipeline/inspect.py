@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 BY_CONDITION = "not inspected: a condition decides how its tests end"
 BY_ORDER = "not inspected: its tests pass after others"
 CHEAP_S = 3.0  # in which the run collected all of its tests
+MEANT = 1 / 2  # P(a test is at fault), from which on no edit of code is tried for its sake
 WORK = 2 / 3  # of the budget, on an idle machine
 
 
@@ -116,7 +117,8 @@ def _inspect_each(
             loop = _loop(context, history, pool, more, progress, left_s)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
                 _inspect_case(context, case, loop, pool, 1 / n_left)
-            if context.settings.searches_fixes:  # all went well: that goes on by the pool
+            # All went well: a search for fixes goes on by the pool.
+            if context.settings.searches_fixes or any(is_open(context, case) for case in cases):
                 stack.pop_all()
                 context.keep(pool)
     except BayeslocError as error:
@@ -130,6 +132,16 @@ def _inspect_each(
         context.warn(error)
     finally:
         progress.clear()
+
+
+def is_open(context: Context, case: Case) -> bool:
+    """Say whether the likeliest fixes may tell more of a group than its inspections did."""
+    settings, (leader, p) = context.settings, case.belief.top(1)[0]
+    is_left_out = KIND in settings.without or settings.n_inspections <= len(case.inspections)
+    is_known = case.cause is not None or bool(case.culprits) or case.stop == SEVERAL
+    if is_left_out or is_known or case.flaky or not case.failing:
+        return False
+    return p < (MEANT if leader.is_test else settings.threshold)
 
 
 def _inspect_case(

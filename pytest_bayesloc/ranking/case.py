@@ -346,6 +346,20 @@ class Case:
                 self.inspections[n] = replace(inspection, evidence=evidence)
                 return
 
+    def renew(self, finding: Finding) -> None:
+        """Take a finding in the place of what an inspection of that kind and place found."""
+        for n, old in enumerate(self.inspections):
+            if (old.target, old.evidence.source) == (finding.target, finding.evidence.source):
+                self.correct(finding.evidence)
+                self.inspections[n] = replace(
+                    finding,
+                    step=old.step,
+                    belief_before=old.belief_before,
+                    belief_after=self.belief.p(finding.target),
+                )
+                return
+        self.take(finding)
+
     def divide(self, runs: Mapping[str, TestRun]) -> tuple[dict[str, TestRun], dict[str, TestRun]]:
         """Divide ``runs`` into those of failing and those of passing tests."""
         failing = {node_id: run for node_id, run in runs.items() if node_id in self.failing}

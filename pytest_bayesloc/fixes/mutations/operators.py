@@ -111,7 +111,7 @@ def compare_with_none(site: Site) -> Iterator[TextEdit]:
             case value:
                 test = "is not None"
         # A truth value is never None.
-        is_truth = site.failing_types.get(ast.unparse(value)) == {"bool"}
+        is_truth = site.failing_types.get(ast.unparse(value)) == frozenset({"bool"})
         if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)) and not is_truth:
             made = f"{site.of(value)} {test}"
             yield site.replace(clause, made, f"`{made}`")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,14 @@ from pytest_bayesloc.fixes.candidate import EDIT, Candidate, patch_of
 from pytest_bayesloc.fixes.check import Checked, Status
 from pytest_bayesloc.fixes.edit_candidates import inspected
 from pytest_bayesloc.fixes.mutations import KIND
-from pytest_bayesloc.pipeline.fix import UNVERIFIED, changes_of_tests, unverified, weigh_fixes
+from pytest_bayesloc.pipeline.fix import (
+    UNVERIFIED,
+    changes_of_tests,
+    take_finding,
+    unverified,
+    weigh_fixes,
+)
+from pytest_bayesloc.pipeline.inspect import is_open
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import case_of
 from tests.unit.fixes.candidates import candidate
@@ -104,6 +112,60 @@ def test_first_fix_that_is_shown_counts_alone() -> None:
 
     assert weighed(case(), several).belief.p(F) == weighed(case(), Found(fix("1", "3"))).belief.p(F)
     assert weighed(case(), Found()).belief.p(F) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("seen", [(), (NO_REPAIR,), (REPAIRS,)], ids=["nothing", "none", "repair"])
+def test_fix_that_was_tried_as_an_inspection_is_its_repair(seen: tuple[Outcome, ...]) -> None:
+    on, found = case(*seen), Found(fix("1", "3"), fix("2", "4"))
+    take_finding(on, found)  # type: ignore[arg-type]  # all that is asked
+
+    (finding,) = on.inspections
+    assert finding.repair == found.best[0].patch
+    assert finding.evidence.why == "0 of 1 failing tests pass with one small edit (other number, m)"
+    assert (finding.step, finding.belief_after) == (1, on.belief.p(F))
+    assert on.belief.p(F) == pytest.approx(weighed(case(), found).belief.p(F))
+
+
+def test_search_that_found_nothing_leaves_what_inspections_saw() -> None:
+    on = case(REPAIRS)
+    take_finding(on, Found())  # type: ignore[arg-type]  # all that is asked
+
+    assert on.belief.p(F) == case(REPAIRS).belief.p(F)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, True),
+        ({"without": frozenset({KIND})}, False),
+        ({"n_inspections": 0}, False),
+        ({"threshold": 0.6}, False),
+        ({"flaky": ("t::a",)}, False),
+        ({"culprits": (F,)}, False),
+    ],
+)
+def test_likeliest_fixes_are_tried_of_what_inspections_left_open(
+    changed: dict[str, object], *, expected: bool
+) -> None:
+    settings = {"without": frozenset(), "n_inspections": 40, "threshold": 0.95, **changed}
+    on = case()
+    on.flaky, on.culprits = changed.get("flaky", ()), changed.get("culprits", ())  # type: ignore[assignment]
+
+    context = SimpleNamespace(settings=SimpleNamespace(**settings))
+    assert is_open(context, on) is expected  # type: ignore[arg-type]  # all that is asked
+
+
+@pytest.mark.parametrize(("p_of_test", "expected"), [(0.45, True), (0.55, False)])
+def test_no_edit_of_code_is_tried_where_a_test_is_probably_at_fault(
+    p_of_test: float, *, expected: bool
+) -> None:
+    test = replace(G, file="test_m.py", is_test=True)
+    lines = {F: {2: 1}, G: {6: 1}, test: {6: 1}}
+    spectrum = Spectrum(tests=("t::a",), failing=1, passing=0, lines=lines)
+    on = case_of(spectrum, {F: 0.3, G: 0.7 - p_of_test, test: p_of_test})
+    settings = SimpleNamespace(without=frozenset(), n_inspections=40, threshold=0.95)
+
+    assert is_open(SimpleNamespace(settings=settings), on) is expected  # type: ignore[arg-type]
 
 
 def test_a_repair_of_an_inspection_that_breaks_more_tests_is_none() -> None:
