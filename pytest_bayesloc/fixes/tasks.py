@@ -145,20 +145,26 @@ def covering(case: Case, target: Location, sources: Sources) -> tuple[str, ...]:
     if name == MODULE:
         path = Path(target.file)
         own = path.parent.name if path.stem == "__init__" else path.stem
-        stem = re.compile(rf"\b{re.escape(own)}\b")
-        files = test_files(spectrum.tests)
-        naming = {file for file in files if stem.search(sources.read(file) or "")}
-        found = bitset_of(i for i, n in enumerate(spectrum.tests) if file_of_test(n) in naming)
+        found = _naming(case, [own], sources)
     for where, executed in spectrum.executed.items():
         if _is_inside(where, target):
             found |= executed
     return spectrum.node_ids(found & spectrum.passing)
 
 
+def _naming(case: Case, names: Iterable[str], sources: Sources) -> int:
+    """The tests of the files that have one of ``names`` in their text, as bits."""
+    word = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
+    tests = case.spectrum.tests
+    naming = {file for file in test_files(tests) if word.search(sources.read(file) or "")}
+    return bitset_of(i for i, n in enumerate(tests) if file_of_test(n) in naming)
+
+
 def users(case: Case, candidate: Candidate, sources: Sources) -> tuple[str, ...] | None:
     """The passing tests that use variables of a module or class, where a change is of their values.
 
-    None where more changes, or where it is not known who uses them.
+    Those of files that name them are among these. None where more changes, or where it is not known
+    who uses them.
     """
     source = sources.map(candidate.file)
     before, after = (tree_of(text) for text in (candidate.before, candidate.after))
@@ -169,11 +175,12 @@ def users(case: Case, candidate: Candidate, sources: Sources) -> tuple[str, ...]
         # What is only added continues the line before it.
         line = min(start + 1, end) or 1
         statement, unit = statement_at(before, line), source.owner(line)
-        is_value = isinstance(statement, (ast.Assign, ast.AnnAssign)) and holds(statement, end)
         rows = case.spectrum.lines.get(unit.location, {})
-        if not is_value or unit.is_function or line not in rows:
+        if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or not holds(statement, end):
             return None
-        found |= rows[line]
+        if unit.is_function or line not in rows:
+            return None
+        found |= rows[line] | _naming(case, stored_names(statement), sources)
     is_same = stored_names(before) == stored_names(after)
     return case.spectrum.node_ids(found & case.spectrum.passing) if is_same and found else None
 

@@ -29,7 +29,8 @@ class C:
         local = "b"
         return local, self.word
 """
-SOURCES = TextSources({"m.py": TEXT})
+SOURCES = TextSources({"m.py": TEXT, "test_w.py": "from m import WORD\n"})
+NAMES = "test_w.py::test_names_it"
 
 
 def place(name: str) -> Location:
@@ -39,9 +40,9 @@ def place(name: str) -> Location:
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        pytest.param('"a"', '"b"', ("t::one",), id="value-of-a-module"),
+        pytest.param('"a"', '"b"', ("t::one", NAMES), id="value-of-a-module"),
         pytest.param("word = WORD", 'word = "b"', ("t::two",), id="value-of-a-class"),
-        pytest.param('"a"\n', '"a"\n    "b"\n', ("t::one",), id="more-of-a-value"),
+        pytest.param('"a"\n', '"a"\n    "b"\n', ("t::one", NAMES), id="more-of-a-value"),
         pytest.param("WORD = (", "WORDS = (", None, id="other-name"),
         pytest.param("print(WORD)", "print(1)", None, id="statement"),
         pytest.param('"b"', '"c"', None, id="function"),
@@ -56,7 +57,7 @@ def test_change_of_a_value_concerns_those_who_use_its_variable(
         place("C.f"): {11: 0b111},
     }
     spectrum = Spectrum(
-        tests=("t::bad", "t::one", "t::two"), failing=0b001, passing=0b110, lines=lines
+        tests=("t::bad", "t::one", "t::two", NAMES), failing=0b0001, passing=0b1110, lines=lines
     )
     case = case_of(spectrum, dict.fromkeys(lines, 1 / 3))
 
