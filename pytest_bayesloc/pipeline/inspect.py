@@ -136,12 +136,12 @@ def _inspect_each(
 
 def is_open(context: Context, case: Case) -> bool:
     """Say whether the likeliest fixes may tell more of a group than its inspections did."""
-    settings, (leader, p) = context.settings, case.belief.top(1)[0]
+    settings, leading = context.settings, case.belief.top(1)
     is_left_out = KIND in settings.without or settings.n_inspections <= len(case.inspections)
     is_known = case.cause is not None or bool(case.culprits) or case.stop == SEVERAL
     if is_left_out or is_known or case.flaky or not case.failing:
         return False
-    return p < (MEANT if leader.is_test else settings.threshold)
+    return any(p < (MEANT if where.is_test else settings.threshold) for where, p in leading)
 
 
 def _inspect_case(
