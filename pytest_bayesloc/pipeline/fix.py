@@ -135,10 +135,10 @@ class FixStage:
 
         context, ends = self.context, monotonic() + limit_s
         with self._guarded():
+            if not cases:
+                return
             library = Library(PACKAGE_TOOLS)
-            files = python_files(context.sources)
-            project = Project(files, context.sources.read)
-            reach = Reach(files, context.sources, context.settings.never_edited)
+            project, reach = self._grounds()
             with closing(WideRunners(context)) as wide:
                 for case in cases[:N_TRIED]:
                     left_s = ends - monotonic()
@@ -171,13 +171,11 @@ class FixStage:
         records = tool_records(context.rootdir, context.settings.memory, context.note)
         library = Library(tools_of(context.config, context.note), records, context.note)
         self._tell_retired(library, cases)
-        files = python_files(context.sources)
         if context.settings.writes_fixes:
             announce_refusals(
                 context, (f for case in cases[:MAX_GROUPS] for f, _ in likely_places(case))
             )
-        project = Project(files, context.sources.read)
-        reach = Reach(files, context.sources, context.settings.never_edited)
+        project, reach = self._grounds()
         with closing(WideRunners(context)) as wide:
             for i, case in enumerate(cases[:MAX_GROUPS]):
                 if case.cause is not None and not case.cause.is_repairable:
@@ -190,6 +188,13 @@ class FixStage:
                     results[i] = result
                     weigh_fixes(case, result)
                     self._show(i + 1, case, result, library)
+
+    def _grounds(self) -> tuple[Project, Reach]:
+        """Return what tools may read of the project, and what a change must not reach."""
+        context = self.context
+        files = python_files(context.sources)
+        reach = Reach(files, context.sources, context.settings.never_edited)
+        return Project(files, context.sources.read), reach
 
     def _tell_retired(self, library: Library, cases: Sequence[Case]) -> None:
         errors = {f"{f.exc_type}: {f.message}" for case in cases for f in case.failures}
@@ -453,18 +458,17 @@ def take_finding(case: Case, found: Search | None) -> None:
     best = found.best[0] if found is not None and found.best else None
     if best is None or best.candidate.companions:
         return
-    where, outcome = changed_location(best.candidate), InspectionOutcome.EDIT_REPAIRS
-    told = outcome if best.shown_doubt else ChangeOutcome.FIX_VERIFIED
+    where = changed_location(best.candidate)
     ran = (*best.failing, *best.passing)
     name, words = best.candidate.name.replace("-", " "), best.candidate.message
     words = words if words.startswith(name) else f"{name}, {words}"
     evidence = weigh(
         case.model,
-        outcome,
+        InspectionOutcome.EDIT_REPAIRS,
         where,
         source=KIND,
         why=f"{who_passes(case, ran)} with one small edit{others(case, ran)} ({words})",
-        learned=case.likelihood(told, where),
+        learned=case.likelihood(_told_by(best), where),
     )
     finding = Finding(
         evidence=evidence,
@@ -506,11 +510,13 @@ def weigh_fixes(case: Case, result: Search) -> None:
             _weigh_fix(case, best)
 
 
+def _told_by(best: Checked) -> Outcome:
+    """Return what a fix says of its place: more than an edit that repairs, unless it is doubted."""
+    return InspectionOutcome.EDIT_REPAIRS if best.shown_doubt else ChangeOutcome.FIX_VERIFIED
+
+
 def _weigh_fix(case: Case, best: Checked) -> None:
-    where = changed_location(best.candidate)
-    outcome: Outcome = ChangeOutcome.FIX_VERIFIED
-    if best.shown_doubt:
-        outcome = InspectionOutcome.EDIT_REPAIRS
+    where, outcome = changed_location(best.candidate), _told_by(best)
     why = f"the failing tests pass with a fix by {best.candidate.name}, and nothing else breaks"
     evidence = weigh(
         case.model, outcome, where, source=FIX, why=why, learned=case.likelihood(outcome, where)

@@ -334,31 +334,34 @@ class Case:
 
     def correct(self, evidence: Evidence) -> None:
         """Put ``evidence`` in the place of an inspection's that is of the same kind and place."""
-        for n, inspection in enumerate(self.inspections):
-            old = inspection.evidence
-            if (old.location, old.source) == (evidence.location, evidence.source):
-                weighed = replace(
-                    evidence,
-                    p_if_faulty=evidence.p_if_faulty * old.p_if_clean,
-                    p_if_clean=evidence.p_if_clean * old.p_if_faulty,
-                )
-                self.belief = self.belief.update(weighed)
-                self.inspections[n] = replace(inspection, evidence=evidence)
-                return
+        n = self._inspected(evidence)
+        if n is not None:
+            old = self.inspections[n].evidence
+            weighed = replace(
+                evidence,
+                p_if_faulty=evidence.p_if_faulty * old.p_if_clean,
+                p_if_clean=evidence.p_if_clean * old.p_if_faulty,
+            )
+            self.belief = self.belief.update(weighed)
+            self.inspections[n] = replace(self.inspections[n], evidence=evidence)
 
     def renew(self, finding: Finding) -> None:
         """Take a finding in the place of what an inspection of that kind and place found."""
-        for n, old in enumerate(self.inspections):
-            if (old.target, old.evidence.source) == (finding.target, finding.evidence.source):
-                self.correct(finding.evidence)
-                self.inspections[n] = replace(
-                    finding,
-                    step=old.step,
-                    belief_before=old.belief_before,
-                    belief_after=self.belief.p(finding.target),
-                )
-                return
-        self.take(finding)
+        n = self._inspected(finding.evidence)
+        if n is None:
+            self.take(finding)
+            return
+        self.correct(finding.evidence)
+        old, p = self.inspections[n], self.belief.p(finding.target)
+        self.inspections[n] = replace(
+            finding, step=old.step, belief_before=old.belief_before, belief_after=p
+        )
+
+    def _inspected(self, evidence: Evidence) -> int | None:
+        """Return which inspection is of the kind and place of ``evidence``; None if none is."""
+        own = evidence.location, evidence.source
+        made = ((f.evidence.location, f.evidence.source) for f in self.inspections)
+        return next((n for n, one in enumerate(made) if one == own), None)
 
     def divide(self, runs: Mapping[str, TestRun]) -> tuple[dict[str, TestRun], dict[str, TestRun]]:
         """Divide ``runs`` into those of failing and those of passing tests."""
