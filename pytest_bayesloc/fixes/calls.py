@@ -14,6 +14,7 @@ from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.side_effects import aliases, full_name
 from pytest_bayesloc.syntax.nodes import (
     attributes_in,
+    base_texts,
     called_name,
     defaults,
     dotted,
@@ -182,7 +183,7 @@ def family(tree: ast.Module, name: str) -> list[ast.ClassDef]:
         own = classes.get(pending.pop(0))
         if own is not None and own.name not in found:
             found[own.name] = own
-            pending += [ast.unparse(base).rpartition(".")[2] for base in own.bases]
+            pending += [base.rpartition(".")[2] for base in base_texts(own)]
     return list(found.values())
 
 

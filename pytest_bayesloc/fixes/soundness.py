@@ -25,7 +25,7 @@ from pytest_bayesloc.syntax.expressions import (
     extremes,
     kind_of,
 )
-from pytest_bayesloc.syntax.nodes import functions_in, nodes_of, own_nodes
+from pytest_bayesloc.syntax.nodes import argument_names, functions_in, nodes_of, own_nodes
 from pytest_bayesloc.syntax.text import brief
 
 WIDTH = 60  # of code in a reason
@@ -346,7 +346,7 @@ def loaded(tree: ast.AST) -> set[str]:
 
 def bound(tree: ast.AST) -> set[str]:
     """The parameters and variables of functions, but for the object itself."""
-    found = {node.arg for node in nodes_of(tree, ast.arg)}
+    found = argument_names(tree)
     found |= {node.id for node in nodes_of(tree, ast.Name) if isinstance(node.ctx, ast.Store)}
     return found - {"self", "cls", "_"}
 

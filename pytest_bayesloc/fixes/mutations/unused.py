@@ -16,7 +16,7 @@ from pytest_bayesloc.domain.source import FunctionNode, tree_of
 from pytest_bayesloc.fixes.mutations.calls import parameters_of
 from pytest_bayesloc.fixes.mutations.operators import clauses_of
 from pytest_bayesloc.fixes.site import Site
-from pytest_bayesloc.syntax.nodes import functions_in, nodes_of, parameters, targets
+from pytest_bayesloc.syntax.nodes import argument_names, functions_in, nodes_of, parameters, targets
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_CALLS = 4  # that are given what is unused, where no parameter of theirs has its name
@@ -203,7 +203,7 @@ def _callable_names(file: ast.AST) -> frozenset[str]:
     methods = {n for owner in owners for n in owner.body if isinstance(n, FunctionNode)} & plain
     set_there = {n.attr for n in nodes_of(file, ast.Attribute) if isinstance(n.ctx, ast.Store)}
     bound = {n.id for n in nodes_of(file, ast.Name) if isinstance(n.ctx, ast.Store)}
-    bound |= {arg.arg for arg in nodes_of(file, ast.arg)}
+    bound |= argument_names(file)
     members = {n.name for n in methods} - set_there
     return frozenset((*(f".{n}" for n in members), *({n.name for n in plain - methods} - bound)))
 

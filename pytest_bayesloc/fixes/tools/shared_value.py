@@ -14,6 +14,7 @@ from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task, proposa
 from pytest_bayesloc.syntax.expressions import CHANGING
 from pytest_bayesloc.syntax.imports import with_import
 from pytest_bayesloc.syntax.nodes import (
+    base_texts,
     bound_in,
     called_name,
     defaults,
@@ -216,7 +217,7 @@ def _of_classes(task: Task, executed: Sequence[FunctionNode]) -> Iterator[Made]:
 
 
 def _bases(tree: ast.Module, owner: ast.ClassDef) -> list[ast.ClassDef]:
-    names = {ast.unparse(base) for base in owner.bases}
+    names = set(base_texts(owner))
     return [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name in names]
 
 

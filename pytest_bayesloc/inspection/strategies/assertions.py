@@ -29,6 +29,7 @@ from pytest_bayesloc.inspection.writing import LineWriter, heartbeat
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
 from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.syntax.expressions import names_of
 from pytest_bayesloc.syntax.nodes import every_bound, is_docstring, names_in, nodes_inside
 
 Propose = Callable[[Location, Sequence[Invariant]], Sequence[InspectionPatch]]
@@ -162,7 +163,7 @@ def _assertion(number: int, invariant: Invariant, hidden: frozenset[str]) -> str
 
 def _saved(invariant: Invariant) -> set[str]:
     """Return the parameters whose value at entry ``invariant`` needs."""
-    names = names_in(ast.parse(invariant.condition, mode="eval"))
+    names = names_of(invariant.condition)
     return {n.removeprefix(ENTRY) for n in names if n.startswith(ENTRY)}
 
 
