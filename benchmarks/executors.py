@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
-from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.fixes.mutations import mutants
+from pytest_bayesloc.domain.source import SourceMap, tree_of
+from pytest_bayesloc.fixes.mutations import FIRST, KIND, edits
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
 from pytest_bayesloc.rerun.effects import Effects
 from pytest_bayesloc.rerun.link import Workspaces
@@ -148,7 +148,12 @@ def _patches(project: Path) -> list[InspectionPatch]:
     unit = next(unit for unit in source.units if unit.location.qualname == NAME)
     where = unit.location
     lines = dict.fromkeys(range(where.start_line, where.end_line + 1), 1.0)
-    patches = list(mutants(source, unit, lines))
+    made = edits(FIRST, source, unit, lines)
+    patches = [
+        InspectionPatch(target=where, kind=KIND, original=source.text, patched=text)
+        for _, _, text in made
+        if tree_of(text) is not None
+    ]
     assert patches
     return patches
 

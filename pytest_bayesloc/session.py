@@ -291,18 +291,11 @@ class LocalizationSession:
             self.context.warn(error)
 
     def _inspect(self, cases: Sequence[Case]) -> list[Case]:
-        from pytest_bayesloc.pipeline.inspect import inspect, is_open
+        from pytest_bayesloc.pipeline.inspect import inspect
 
         more = () if self._llm is None else self._llm.strategies()
-        spent_s, started = self.context.spent_s("guide"), monotonic()
-        done = inspect(self.context, cases, self._past.history, spent_s=spent_s, more=more)
-        if self.context.pool is not None and not self._settings.searches_fixes:
-            from pytest_bayesloc.pipeline.fix import FixStage
-
-            left_s = self._settings.budget_s - spent_s - (monotonic() - started)
-            still_open = [case for case in done if is_open(self.context, case)]
-            FixStage(context=self.context, llm=None).inspect(still_open, left_s)
-        return done
+        spent_s = self.context.spent_s("guide")
+        return inspect(self.context, cases, self._past.history, spent_s=spent_s, more=more)
 
     def _fix(self, cases: Sequence[Case]) -> None:
         from pytest_bayesloc.pipeline.fix import FixStage

@@ -30,7 +30,7 @@ from benchmarks.bugs.repositories import NAMES, part_of_repository
 from benchmarks.faults.split import FIT
 from benchmarks.suites.workspace import write_json
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, lines_of
-from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
+from pytest_bayesloc.fixes.mutations import FIRST, FURTHER, name_of
 from pytest_bayesloc.fixes.plausibility import UNUSUAL, USUAL, WEIGHTS
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.text import TextEdit, by_themselves, differing_lines
@@ -330,7 +330,7 @@ def _in_turn(site: Site, span: range) -> Iterator[tuple[str, TextEdit]]:
     """Yield the first edits of each mutation; those whose turn comes after the limit make none."""
     until = time.process_time() + LIMIT_S
     turns = []
-    for mutation in (*INSPECTED, *FURTHER):
+    for mutation in (*FIRST, *FURTHER):
         if time.process_time() < until:
             edits = [edit for edit in islice(mutation(site), MOST_EDITS) if edit.line in span]
             turns.append([(name_of(mutation), edit) for edit in edits])
@@ -379,7 +379,7 @@ class Kind:
 
 def kinds_of(all_tried: Iterable[Tried]) -> list[Kind]:
     """Return the kinds, those with the most hits first, then those with most hits per edit."""
-    kinds = {name: Kind(name=name) for name in map(name_of, (*INSPECTED, *FURTHER))}
+    kinds = {name: Kind(name=name) for name in map(name_of, (*FIRST, *FURTHER))}
     for one in all_tried:
         for name, n in one.n_edits.items():
             kinds[name].n_edits += n

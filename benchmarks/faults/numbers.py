@@ -76,7 +76,6 @@ AS_NEW = 1 / 3
 INSPECTED = {
     "assertions": ("COLLATERAL_FAILURE", "TARGET_ASSERTION_FAILED"),
     "mutants": ("NO_EDIT_REPAIRS", "EDIT_REPAIRS", "EDIT_BREAKS_OTHERS"),
-    "returns": ("NO_RETURN_REPAIRS", "RETURN_REPAIRS", "RETURN_REPAIRS_BY_CALLEE"),
 }
 #: The unusual ones may only speak for the fault: a report that says "the tests pass with this edit,
 #: so it is less likely" reads like a mistake.

@@ -19,11 +19,11 @@ from pytest_bayesloc.domain.inspection import Effect, Finding, Rerun, TestRun, V
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
+from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
-from pytest_bayesloc.inspection.strategies.mutants import Mutants, judge, max_mutants
-from pytest_bayesloc.inspection.strategies.values import Returns, revised
 from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
+from pytest_bayesloc.pipeline.fix import MIN_CONCLUSIVE
 from pytest_bayesloc.ranking.belief import ModelChoice, joint_prior
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.swallowed import SOURCE as SWALLOWED
@@ -33,7 +33,7 @@ from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.rerun.pool import Pool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence, Outcome
     from pytest_bayesloc.domain.inspection import Change, InspectionPatch, Reader
@@ -49,6 +49,14 @@ TRACEBACK = "traceback"
 #: Evidence that is taken from the rows; the rest is made anew from what the rows say.
 AS_COLLECTED = frozenset({TRACEBACK, "guard", "origin", "support", SWALLOWED})
 _KEPT = (TRACEBACK, SWALLOWED)
+#: The rows hold single edits of each likely location, of a version that tried them one location
+#: after the other: so many of the likeliest, and of the others.
+N_LIKELIEST, N_EDITS, N_EDITS_OF_OTHERS = 3, 24, 8
+EDITS = (
+    InspectionOutcome.EDIT_REPAIRS,
+    InspectionOutcome.EDIT_BREAKS_OTHERS,
+    InspectionOutcome.NO_EDIT_REPAIRS,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,9 +244,9 @@ def replay(problem: Problem, case: Case, setting: Setting) -> None:
     }
     clock = _Clock()
     kinds: list[InspectionStrategy] = [
-        _Replayed(kind, table, clock)
-        for kind in (Assertions, Mutants, Returns)
-        if kind.name not in setting.without
+        _Replayed(name, outcomes, table, clock)
+        for name, outcomes in ((Assertions.name, Assertions.outcomes), (KIND, EDITS))
+        if name not in setting.without
     ]
     limits = Limits(threshold=setting.threshold, budget_s=setting.budget_s)
     InspectionLoop(
@@ -358,17 +366,14 @@ class _Replayed(InspectionStrategy):
 
     def __init__(
         self,
-        kind: type[InspectionStrategy],
+        name: str,
+        outcomes: tuple[Outcome, ...],
         table: Mapping[tuple[Location, str], list[Any]],
         clock: _Clock,
     ) -> None:
-        self.name, self.outcomes = kind.name, kind.outcomes
+        self.name, self.outcomes = name, outcomes
         self._table = table
         self._clock = clock
-
-    def revise(self, case: Case) -> Iterable[Evidence]:
-        """What its findings are worth once others are known."""
-        return revised(case) if self.name == Returns.name else ()
 
     def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """What was found when it was inspected; nothing if it never was."""
@@ -376,13 +381,12 @@ class _Replayed(InspectionStrategy):
         made = self._table.get((target, self.name))
         if made is None:
             return ()
-        if self.name == Mutants.name:
-            made = _first_of(made, max_mutants(case, target))
+        if self.name == KIND:
+            likeliest = [where for where, _ in case.belief.top(N_LIKELIEST)]
+            made = _first_of(made, N_EDITS if target in likeliest else N_EDITS_OF_OTHERS)
         _, _, _, seconds, cpu_s, *_ = made
         self._clock.now += seconds
         outcome = outcome_of(made)
-        if outcome is InspectionOutcome.RETURN_REPAIRS_BY_CALLEE:  # as was found out later
-            outcome = InspectionOutcome.RETURN_REPAIRS
         evidence = weigh(case.model, outcome, target, source=self.name)
         return [Finding(evidence=evidence, seconds=seconds, cpu_s=cpu_s)]
 
@@ -397,9 +401,20 @@ def _first_of(made: Sequence[Any], at_most: int) -> list[Any]:
 def outcome_of(made: Sequence[Any]) -> Outcome:
     """What an inspection came to; of mutants it is judged anew by what each of them did."""
     _, kind, outcome, _, _, _, trials = made
-    if kind == Mutants.name:
-        return judge([Effect[effect] for _, _, effect, _ in trials])
+    if kind == KIND:
+        return judged([Effect[effect] for _, _, effect, _ in trials])
     return OUTCOMES[outcome]
+
+
+def judged(effects: Sequence[Effect]) -> InspectionOutcome:
+    """What the edits of one location come to."""
+    if Effect.REPAIRS in effects:
+        return InspectionOutcome.EDIT_REPAIRS
+    if Effect.BREAKS_OTHERS in effects:
+        return InspectionOutcome.EDIT_BREAKS_OTHERS
+    n_conclusive = sum(effect is not Effect.INCONCLUSIVE for effect in effects)
+    is_enough = n_conclusive >= MIN_CONCLUSIVE
+    return InspectionOutcome.NO_EDIT_REPAIRS if is_enough else InspectionOutcome.INCONCLUSIVE
 
 
 def _location(entry: Json) -> Location:

@@ -53,7 +53,6 @@ SOURCES = (
     "support",
     "assertions",
     "mutants",
-    "returns",
 )
 
 

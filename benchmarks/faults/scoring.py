@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.replay import Setting, outcome_of, problems, replay
 from benchmarks.faults.shares import weights
 from benchmarks.suites.scores import TOP, Standing, standing
-from pytest_bayesloc.domain.evidence import REPAIRING_EDITS, InspectionOutcome
+from pytest_bayesloc.domain.evidence import REPAIRING_EDITS
 from pytest_bayesloc.ranking.faults import listed
 from pytest_bayesloc.ranking.formulas import function_scores, line_maximum, scorer
 
@@ -30,10 +30,6 @@ POSTERIOR, PRIOR = "posterior", "prior"
 SHOWN, OF_CODE = "as it is listed", "posterior, tests left out"
 #: The most that could be made of the repairs that inspections find.
 BELIEVED = "posterior, a repair at the fault believed"
-_REPAIRS = REPAIRING_EDITS | {
-    InspectionOutcome.RETURN_REPAIRS,
-    InspectionOutcome.RETURN_REPAIRS_BY_CALLEE,
-}
 N_RESAMPLED = 500
 TOP_LINES = (1, 5, 10)
 BINS = 10
@@ -135,7 +131,9 @@ def _repaired(problem: Problem) -> set[Location]:
     """Locations where any inspection of the row makes the failing tests pass."""
     made = problem.raw["inspections"]
     return {
-        problem.locations[one[0]] for one in made if one[0] >= 0 and outcome_of(one) in _REPAIRS
+        problem.locations[one[0]]
+        for one in made
+        if one[0] >= 0 and outcome_of(one) in REPAIRING_EDITS
     }
 
 

@@ -33,10 +33,6 @@ class InspectionOutcome(TextEnum):
     NO_EDIT_REPAIRS = "NO_EDIT_REPAIRS"
     # Of constants that the target holds:
     CONSTANT_REPAIRS = "CONSTANT_REPAIRS"
-    # Of results of the target that are replaced:
-    RETURN_REPAIRS = "RETURN_REPAIRS"
-    RETURN_REPAIRS_BY_CALLEE = "RETURN_REPAIRS_BY_CALLEE"
-    NO_RETURN_REPAIRS = "NO_RETURN_REPAIRS"
 
 
 #: With an edit of the target, the failing tests pass, and nothing else breaks.

@@ -75,8 +75,6 @@ class InspectionPatch:
         companions: What it changes in other files at the same time.
         fresh: Whether it changes more than the code of functions, so that only an import can put it
             in place.
-        forced: The literal that calls of the target return, and the one in whose place they do; its
-            text is then not changed.
         value: Of a variable or default, where that is all that the text changes.
         patterns: Regular expressions and those in their places, where that is all that the text
             changes.
@@ -92,14 +90,13 @@ class InspectionPatch:
     others: tuple[Location, ...] = ()
     companions: tuple[InspectionPatch, ...] = ()
     fresh: bool = False
-    forced: tuple[str, str] | None = None
     value: OtherValue | None = None
     patterns: tuple[tuple[str, str], ...] = ()
 
     @property
     def key(self) -> str:
         """A digest of the texts that it makes; empty if it changes more than texts, or no text."""
-        if self.forced is not None or self.value is not None or self.checks:
+        if self.value is not None or self.checks:
             return ""
         texts = [(part.target.file, part.patched) for part in (self, *self.companions)]
         return text_digest(repr(texts), DIGEST)
@@ -345,11 +342,6 @@ class Rejected:
 
 def _key(patch: InspectionPatch, tests: Sequence[str], errors: Mapping[str, str]) -> str:
     """Digest all that decides the outcome, except the project's state."""
-    parts = [
-        (part.target.file, part.patched, part.fresh)
-        if part.forced is None
-        else (part.target.file, part.patched, part.fresh, part.target.fqn, *part.forced)
-        for part in (patch, *patch.companions)
-    ]
+    parts = [(part.target.file, part.patched, part.fresh) for part in (patch, *patch.companions)]
     text = repr((parts, [(node_id, errors.get(node_id)) for node_id in tests]))
     return text_digest(text, DIGEST)

@@ -235,17 +235,17 @@ class Checker:
         is_passing = first.n_swapped and len(_passed(first)) == len(first.tests)
         return self._beside_others(done) if is_passing else self._still_failing(done, first)
 
-    def check_part(self, done: Checked) -> Checked:
-        """Check a change in full for the failing tests alone that pass with it.
+    def check_part(self, done: Checked, failing: tuple[str, ...]) -> Checked:
+        """Check a change in full for some of the failing tests alone.
 
         Raises:
             ExecutionError: If tests can't be run again.
         """
         n_all = len(self.failing)
-        n = n_all - done.n_green
+        n = n_all - len(failing)
         words = f"{done.candidate.message}; {n} of {n_all} failing tests still fail"
         candidate = replace(done.candidate, message=words if n > 1 else f"{words}s")
-        return replace(self, failing=done.failing).check(candidate)
+        return replace(self, failing=failing).check(candidate)
 
     def _beside_others(self, done: Checked) -> Checked:
         """The tests near, in a forked process: they cost little, and a loop ends early there."""

@@ -25,7 +25,7 @@ from pytest_bayesloc.fixes.candidate import (
     Candidate,
 )
 from pytest_bayesloc.fixes.check import Checked
-from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, KIND, edits, words_of
+from pytest_bayesloc.fixes.mutations import FIRST, FURTHER, KIND, edits, words_of
 from pytest_bayesloc.fixes.mutations.constants import (
     Sides,
     constant_edits,
@@ -227,7 +227,7 @@ def _mutations(
     source: SourceMap, unit: Unit, heat: Mapping[int, float], hints: Hints | None = None
 ) -> Iterator[Candidate]:
     target = unit.location
-    likely, further = (edits(kinds, source, unit, heat, hints) for kinds in (INSPECTED, FURTHER))
+    likely, further = (edits(kinds, source, unit, heat, hints) for kinds in (FIRST, FURTHER))
     # Both go from the hottest line to the coolest: neither waits for the other's end.
     turns = chain.from_iterable(zip_longest(likely, further))
     made = (mutation for mutation in turns if mutation is not None)

@@ -28,7 +28,7 @@ from pytest_bayesloc.fixes.candidate import (
     Candidate,
 )
 from pytest_bayesloc.fixes.check import Checked
-from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, name_of
+from pytest_bayesloc.fixes.mutations import FIRST, FURTHER, name_of
 from pytest_bayesloc.fixes.mutations.regexes import KINDS
 from pytest_bayesloc.fixes.mutations.unused import unused, uses_unused
 from pytest_bayesloc.fixes.soundness import doubt, emptied, tuned
@@ -121,7 +121,7 @@ BORROWS = {
     "borrow-clause": "it borrows a condition from elsewhere",
 }
 _WORD = re.compile(r"\w+")
-_EDITS = frozenset((*WEIGHTS, *map(name_of, (*INSPECTED, *FURTHER))))
+_EDITS = frozenset((*WEIGHTS, *map(name_of, (*FIRST, *FURTHER))))
 
 
 def weight(candidate: Candidate) -> float:

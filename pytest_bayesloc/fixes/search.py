@@ -12,6 +12,7 @@ from itertools import chain, filterfalse, islice, tee
 from typing import NamedTuple, TypeAlias
 
 from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.inspection import Effect, Trial
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of, map_of, tree_of
 from pytest_bayesloc.domain.texts import file_of_test
@@ -85,6 +86,7 @@ class Search:
         is_out_of_time: Whether time ran out before all was tried.
         nearest: What came nearest of those with which some failing tests pass, and others not.
         partial: The same, if it is a tool's, nothing better was found, and it breaks nothing.
+        trials: Per function, what came of edits of it.
         seconds: Wall seconds that it took.
         spare_s: Seconds that are kept for what takes changes back.
     """
@@ -120,6 +122,7 @@ class Search:
         self.is_out_of_time = False
         self.nearest: Checked | None = None
         self.partial: Checked | None = None
+        self.trials: dict[Location, list[Trial]] = {}
         self.seconds = 0.0
         self.spare_s = 0.0
 
@@ -199,9 +202,18 @@ class Search:
             self._settle()
         nearest = self.nearest
         if not self.verified and nearest is not None and nearest.candidate.stage == TOOL:
-            part = self._checker.check_part(nearest)
-            self.partial = part if part.status is Status.VERIFIED else None
+            self.take_part(nearest.failing)
         self.seconds = self._checker.clock() - self._started
+
+    def take_part(self, failing: Sequence[str]) -> None:
+        """Check what came nearest for some failing tests alone.
+
+        Raises:
+            ExecutionError: If tests can't be run again.
+        """
+        if self.nearest is not None:
+            part = self._checker.check_part(self.nearest, tuple(failing))
+            self.partial = part if part.status is Status.VERIFIED else None
 
     def _found_by(self, stage: Iterator[Iterable[Candidate]], seen: frozenset[str]) -> bool:
         """Try what a stage has until new processes agree to something that was not ``seen``."""
@@ -386,12 +398,21 @@ class Search:
         self.last, candidate = checked, checked.candidate
         n, n_verified = self.attempts.get(candidate.name, (0, 0))
         is_verified = checked.status is Status.VERIFIED
-        if checked.status is not Status.UNSURE or checked.seconds:  # it was run
+        is_unsure = checked.status is Status.UNSURE
+        if not is_unsure or checked.seconds:  # it was run
             self.attempts[candidate.name] = (n + 1, n_verified + is_verified)
         # To check what makes the failing tests pass is worth its time, and says nothing of a try.
         if checked.status is Status.STILL_FAILS and checked.seconds:
             n, seconds = self._spent.get(_way(candidate), (0, 0.0))
             self._spent[_way(candidate)] = n + 1, seconds + checked.seconds
+        if candidate.stage == EDIT and candidate.target is not None and not is_unsure:
+            made = Trial(
+                line=candidate.line,
+                words=candidate.message,
+                effect=_effect(checked),
+                n_passed=checked.n_green,
+            )
+            self.trials.setdefault(candidate.target, []).append(made)
         if is_verified:
             self.verified.append(self._weighed(checked))
         elif checked.status is Status.BREAKS:
@@ -430,6 +451,14 @@ class Search:
         level, is_guess = list(Level).index(candidate.level), not is_told(candidate)
         worth = self._tools.library.record(candidate.name).worth
         return bool(checked.doubt), level, is_guess, -worth, -weight(candidate), candidate.size()
+
+
+def _effect(checked: Checked) -> Effect:
+    ends = {Status.VERIFIED: Effect.REPAIRS, Status.BREAKS: Effect.BREAKS_OTHERS}
+    before, now = checked.before, checked.still
+    is_same = before is None or now is None or now.error == before.error
+    still = Effect.SAME_ERROR if is_same else Effect.OTHER_ERROR
+    return ends.get(checked.status, Effect.REPAIRS_SOME if checked.n_green else still)
 
 
 def _way(candidate: Candidate) -> tuple[str, bool]:

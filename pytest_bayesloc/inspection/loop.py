@@ -28,6 +28,7 @@ from pytest_bayesloc.ranking.faults import nearest_call
 from pytest_bayesloc.rerun.pool import Pool
 
 Progress = Callable[[int, Location | None, float], None]
+Look = Callable[[Case, Budget], Iterable[Finding]]
 
 MAX_CHECKED = 100  # failing tests that are checked for failing again
 MAX_ALONE = 5  # of them that are run alone, too
@@ -114,13 +115,12 @@ class InspectionLoop:
         """Return seconds left of the budget; 0 if there are none."""
         return max(0.0, self._started + self._limits.budget_s - self._clock())
 
-    def _stop(self, case: Case, budget: Budget, *, is_proven: bool = True) -> str | None:
+    def _stop(self, case: Case, budget: Budget) -> str | None:
         if case.explained():
             return SEVERAL
         reason = stop_reason(
             case.belief,
             self._limits,
-            is_proven=is_proven,
             spent_s=self._clock() - self._started,
             n_made=len(case.inspections),
         )
@@ -149,21 +149,26 @@ class InspectionLoop:
         return bool(case.failing)
 
     def _inspect_all(self, case: Case, budget: Budget) -> str:
-        for strategy in self._strategies:
-            # Also where the belief is decided: a change that is reverted proves what was guessed.
-            if self._limits.n_inspections == 0 or not budget.left_s():
-                break
-            for finding in strategy.open(case, budget):
-                self._take(case, finding)
+        # Also where the belief is decided: a change that is reverted proves what was guessed.
+        self._take_all(case, budget, [strategy.open for strategy in self._strategies])
         if reason := self._stop(case, budget):
             return reason
         self._record(case, budget)
         for strategy in self._strategies:
             strategy.prepare(case, budget)
+        self._take_all(case, budget, [strategy.explore for strategy in self._strategies])
         reason = self._inspect_targets(case, budget)
         if reason != SEVERAL and case.belief.top(1)[0][1] < self._limits.threshold:
             self._harvest(case, budget, wait_s=budget.left_s())
         return self._stop(case, budget) or reason
+
+    def _take_all(self, case: Case, budget: Budget, ways: Iterable[Look]) -> None:
+        most = self._limits.n_inspections
+        for look in ways if most != 0 else ():
+            for finding in look(case, budget) if budget.left_s() else ():
+                self._take(case, finding)
+                if most is not None and len(case.inspections) >= most:
+                    return
 
     def _harvest(self, case: Case, budget: Budget, *, wait_s: float) -> None:
         for strategy in self._strategies:
@@ -171,15 +176,8 @@ class InspectionLoop:
                 self._take(case, finding)
 
     def _take(self, case: Case, finding: Finding) -> None:
-        self._weigh(case, finding)
-        self._progress(len(case.inspections), finding.target, case.belief.p(finding.target))
-
-    def _weigh(self, case: Case, finding: Finding) -> None:
-        """Take ``finding``; earlier ones may be worth something else then."""
         case.take(finding)
-        for strategy in self._strategies:
-            for evidence in strategy.revise(case):
-                case.correct(evidence)
+        self._progress(len(case.inspections), finding.target, case.belief.p(finding.target))
 
     def _inspect_targets(self, case: Case, budget: Budget) -> str:
         made = {(finding.target, finding.evidence.source) for finding in case.inspections}
@@ -190,23 +188,13 @@ class InspectionLoop:
         with closing(Batch(self._pool, case, budget, actions)) as batch:
             while True:
                 self._harvest(case, budget, wait_s=0.0)
-                leader, p = case.belief.top(1)[0]
-                # What may still prove an answer that is decided, or clear who gave refused data.
-                decided = [leader] if p >= self._limits.threshold else []
-                if decided and case.guard is not None and leader == case.guard.owner:
-                    decided.append(case.guard.function)
-                unproven = [
-                    (where, strategy)
-                    for where, strategy in (*batch.waiting, *batch.pending)
-                    if where in decided and strategy.is_proof
-                ]
-                reason = self._stop(case, budget, is_proven=not unproven)
+                reason = self._stop(case, budget)
                 if reason is None:
-                    batch.fill(unproven, self._limits.n_inspections, self._progress)
+                    batch.fill(self._limits.n_inspections, self._progress)
                 if reason is not None or not batch.pending:
                     return reason or (TOO_WEAK if batch.waiting else NOTHING_LEFT)
                 for finding in batch.next():
-                    self._weigh(case, finding)
+                    case.take(finding)
 
     def _record(self, case: Case, budget: Budget) -> None:
         """Record the calls of failing and passing tests; of these, what is likely to be told."""
@@ -267,11 +255,7 @@ def _worth(case: Case, actions: Iterable[Action], touched: Collection[Location])
     def is_worth(target: Location, strategy: InspectionStrategy) -> bool:
         if target not in touched and len(touched) >= N_MOST:
             return False
-        return (
-            target == leading[0][0]
-            or gain(target, strategy) >= LEAST_GAIN
-            or strategy.is_due(case, target)  # walks the calls
-        )
+        return target == leading[0][0] or gain(target, strategy) >= LEAST_GAIN
 
     return [action for action in actions if is_worth(*action)]
 
@@ -314,13 +298,12 @@ class Batch:
         alone = [] if self._alone is None else [self._alone]
         return [*alone, *(action for action, _ in self._busy.values())]
 
-    def fill(self, only: Collection[Action], n_inspections: int | None, progress: Progress) -> None:
-        """Start an inspection of the likeliest suspect on each idle runner; of ``only``, if any."""
+    def fill(self, n_inspections: int | None, progress: Progress) -> None:
+        """Start an inspection of the likeliest suspect on each idle runner."""
         belief = self._case.belief
         while True:
             n_under_way = len(self._case.inspections) + len(self.pending)
-            wanted = [action for action in self.waiting if action in only or not only]
-            worth = _worth(self._case, wanted, self._touched)
+            worth = _worth(self._case, self.waiting, self._touched)
             n_left = len(worth)
             if n_inspections is not None:
                 n_left = min(n_left, n_inspections - n_under_way)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, TypeAlias
 
-from pytest_bayesloc.domain.evidence import Evidence, Outcome
+from pytest_bayesloc.domain.evidence import Outcome
 from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, Rerun
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
@@ -85,32 +85,24 @@ class InspectionStrategy:
         name: What it is called in reports.
         outcomes: What may come out of inspecting a target, but for what says nothing; none if it
             has all its work done when the case is opened.
-        is_proof: Whether it may show an edit that fixes the failing tests. A decided answer is
-            inspected by it before the loop ends: people want to see what to change.
     """
 
     name: str
     outcomes: tuple[Outcome, ...] = ()
-    is_proof: bool = False
 
     def open(self, case: Case, budget: Budget) -> Iterable[Finding]:
         """Yield what it finds about any location before targets are chosen."""
         del case, budget
         return ()
 
+    def explore(self, case: Case, budget: Budget) -> Iterable[Finding]:
+        """Yield what it finds about any location, once calls and values are known."""
+        del case, budget
+        return ()
+
     def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
         """Inspect ``target``; nothing if there is nothing to try."""
         del case, target, budget
-        return ()
-
-    def is_due(self, case: Case, target: Location) -> bool:
-        """Say whether ``case`` asks to inspect ``target``, whatever its chance to lead."""
-        del case, target
-        return False
-
-    def revise(self, case: Case) -> Iterable[Evidence]:
-        """Yield what findings of its own in ``case`` are worth, where later ones change that."""
-        del case
         return ()
 
     def prepare(self, case: Case, budget: Budget) -> None:
@@ -207,15 +199,13 @@ def stop_reason(
     *,
     spent_s: float,
     n_made: int,
-    is_proven: bool = True,
 ) -> str | None:
     """Return why the loop ends now, in words; None to go on.
 
-    The threshold is held against the likeliest location, code or test, once all was tried that
-    could prove it (``is_proven``).
+    The threshold is held against the likeliest location, code or test.
     """
     for where, p in belief.top(1):
-        if is_proven and p >= limits.threshold:
+        if p >= limits.threshold:
             return f"{where} reached the threshold of {limits.threshold:g}"
     if spent_s >= limits.budget_s:
         return f"the budget of {limits.budget_s:g} s is spent"

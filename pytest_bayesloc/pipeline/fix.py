@@ -63,7 +63,8 @@ from pytest_bayesloc.fixes.tasks import (
     unconcerned,
     users,
 )
-from pytest_bayesloc.inspection.strategies.mutants import clear_of_check, others, who_passes
+from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
+from pytest_bayesloc.inspection.trials import clear_of_check, loses_check, others, who_passes
 from pytest_bayesloc.pipeline.execute import WideRunners, open_pool
 from pytest_bayesloc.pipeline.fix_tools import (
     announce_refusals,
@@ -71,14 +72,16 @@ from pytest_bayesloc.pipeline.fix_tools import (
     tools_of,
 )
 from pytest_bayesloc.pipeline.order import explain_order
-from pytest_bayesloc.ranking.likelihoods import weigh
+from pytest_bayesloc.ranking.likelihoods import REFERENCE_MODEL, weigh
 from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
 from pytest_bayesloc.report.encoding import entry_of, positive
 from pytest_bayesloc.spectrum.build import executed_by_imports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from pytest_bayesloc.domain.location import Location
+    from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
@@ -91,10 +94,12 @@ ORDER = 1 / 2  # of the time, to find the tests that spoil one
 OF_PATTERNS = 1 / 3  # of the time that is left, for edits of regular expressions
 OF_SAMPLES = 1 / 10  # of the time, to note the values at points of functions
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
-#: Wall seconds in which an inspection tries the likeliest fixes, and those to check what passes: of
-#: 45 searches on real bugs that found something 33 had it in four seconds.
-TRY_S, CHECK_S = 3.0, 10.0
-N_TRIED = 3  # groups of which it does
+#: Seconds of the budget in which an inspection tries the likeliest fixes, and those to check what
+#: passes: of 45 searches on real bugs that found something 33 had it in four seconds.
+TRY_S, CHECK_S = 4.5, 15.0
+MIN_CONCLUSIVE = 3  # edits of a function that must fail before that says something
+N_TOLD = 24  # of them
+MEANT = 1 / 2  # P(a test is at fault), from which on no edit of code is tried for its sake
 CHECKS = {"AssertionError", "Failed"}  # exceptions of checks: the code may be wrong as well
 UNVERIFIED = "the search for a fix did not verify it"
 #: Tools that mend a use of what the code lacks.
@@ -110,10 +115,12 @@ class FixStage:
     Attributes:
         context: The session.
         llm: A language model's part; None: none is asked.
+        clock: Monotonic seconds.
     """
 
     context: Context
     llm: LlmStage | None
+    clock: Clock = monotonic
 
     def run(self, cases: Sequence[Case], budget_s: float) -> list[Search | None]:
         """Search a fix for each of the largest groups, which share ``budget_s`` wall seconds.
@@ -123,30 +130,28 @@ class FixStage:
         """
         results: list[Search | None] = [None for _ in cases]
         with self._guarded():
-            self._search_all(cases, monotonic() + budget_s, results)
+            self._search_all(cases, self.clock() + budget_s, results)
         return results
 
-    def inspect(self, cases: Sequence[Case], limit_s: float) -> None:
-        """Try the likeliest fixes of groups that inspections left open, for some seconds each.
+    def likeliest(self, case: Case, limit_s: float) -> Search | None:
+        """Try the likeliest fixes of a group for some seconds, of ``limit_s`` wall seconds.
 
-        What passes is a finding of an inspection. ``limit_s`` wall seconds are left for all.
+        Returns:
+            The search; None if nothing was searched.
+
+        Raises:
+            ExecutionError: If tests can't be run again.
         """
         from pytest_bayesloc.fixes.tools import PACKAGE_TOOLS
 
-        context, ends = self.context, monotonic() + limit_s
-        with self._guarded():
-            if not cases:
-                return
-            library = Library(PACKAGE_TOOLS)
-            project, reach = self._grounds()
-            with closing(WideRunners(context)) as wide:
-                for case in cases[:N_TRIED]:
-                    left_s = ends - monotonic()
-                    if left_s > TRY_S:
-                        tools = ToolRunner(library, project, self._fits, context.note, monotonic)
-                        check_s = min(CHECK_S, left_s - TRY_S)
-                        found = self._search(case, tools, reach, TRY_S, wide, check_s)
-                        take_finding(case, found)
+        project, reach = self._grounds()
+        tools = ToolRunner(
+            Library(PACKAGE_TOOLS), project, self._fits, self.context.note, self.clock
+        )
+        with closing(WideRunners(self.context)) as wide, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the suite may have made errors of them
+            check_s = min(CHECK_S, limit_s - TRY_S)
+            return self._search(case, tools, reach, TRY_S, wide, check_s)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -180,9 +185,9 @@ class FixStage:
             for i, case in enumerate(cases[:MAX_GROUPS]):
                 if case.cause is not None and not case.cause.is_repairable:
                     continue
-                share_s = max(0.0, ends - monotonic()) / (min(len(cases), MAX_GROUPS) - i)
+                share_s = max(0.0, ends - self.clock()) / (min(len(cases), MAX_GROUPS) - i)
                 # Which tools failed, or were judged, is asked anew for each group.
-                tools = ToolRunner(library, project, self._fits, context.note, monotonic)
+                tools = ToolRunner(library, project, self._fits, context.note, self.clock)
                 result = self._search(case, tools, reach, share_s, wide)
                 if result is not None:
                     results[i] = result
@@ -234,7 +239,7 @@ class FixStage:
 
         def refusal(candidate: Candidate) -> str:
             reasons = (out_of_bounds(part, reach) for part in candidate.parts_by_file())
-            return next(filter(None, reasons), "")
+            return next(filter(None, reasons), "") or _unasked(case, candidate)
 
         def is_unsound(candidate: Candidate) -> str:
             reasons = (
@@ -243,7 +248,7 @@ class FixStage:
             )
             return next(filter(None, reasons), "")
 
-        ends = monotonic() + budget_s + check_s
+        ends = self.clock() + budget_s + check_s
         for after in self._orders(case, ends) if not check_s else [dict.fromkeys(case.failing, ())]:
             near = case.neighbours()
             first = [n for test, others in after.items() for n in (*others, test)]
@@ -251,7 +256,7 @@ class FixStage:
                 near = tuple(n for n in near if n in pool.tests)
                 checker = Checker(
                     runner=pool.first,
-                    clock=monotonic,
+                    clock=self.clock,
                     deadline=ends,
                     failing=tuple(after),
                     covering=lambda target: (*covering(case, target, context.sources), *idle),
@@ -262,7 +267,7 @@ class FixStage:
                     tests_s=self.context.tests_s,
                     near=frozenset(near),
                     known=case.tried,
-                    wide=lambda tests: wide.runner_of(tests, pool, ends - monotonic()),
+                    wide=lambda tests: wide.runner_of(tests, pool, ends - self.clock()),
                     by_import=lambda where: where in (imports(where.file) or {where}),
                 )
                 if checker.failing and checker.fails_again():
@@ -286,7 +291,7 @@ class FixStage:
         """Yield, per failing test, none to run before it; then, of those that pass alone, some."""
         yield dict.fromkeys(case.failing, ())
         if not case.spoiled:
-            explain_order(self.context, case, limit_s=(ends - monotonic()) * ORDER)
+            explain_order(self.context, case, limit_s=(ends - self.clock()) * ORDER)
         yield {spoiled.test: spoiled.after for spoiled in case.spoiled}
 
     def _found(
@@ -321,6 +326,10 @@ class FixStage:
             taken_back=taken_back(case) if not check_s else (),
             generated=None if self.llm is None else self._generated(self.llm, case, search),
         )
+        if check_s and not search.verified and search.nearest is not None:
+            part = case.failing_of(changed_location(search.nearest.candidate), len(case.failing))
+            if 1 < len(part) < len(checker.failing):  # others may fail for another reason
+                search.take_part(part)
         case.rejected.add_fixes(search.failed)
         case.rejected.n_spared += search.n_spared
         return search
@@ -336,8 +345,8 @@ class FixStage:
                 failing=failing,
                 passing=[test for test in passing if file_of_test(test) in collected],
                 runner=checker.runner,
-                clock=monotonic,
-                ends=monotonic() + OF_PATTERNS * (checker.left_s() - check_s),
+                clock=self.clock,
+                ends=self.clock() + OF_PATTERNS * (checker.left_s() - check_s),
             )
             yield from search.candidates()
 
@@ -402,6 +411,13 @@ class FixStage:
             )
 
 
+def _unasked(case: Case, candidate: Candidate) -> str:
+    """Say that a change lets the data of a test through that a check refused, if it does."""
+    is_of_test = case.guard is not None and case.guard.owner.is_test
+    is_loose = is_of_test and loses_check(case, patch_of(candidate))
+    return "it lets what the test made pass a check" if is_loose else ""
+
+
 def _types(case: Case, part: Candidate) -> Mapping[str, frozenset[str]]:
     """Return the types that were seen at a function, where a change is one of a single function."""
     changed = part.changed
@@ -453,12 +469,49 @@ def nothing_found(number: int, result: Search) -> str:
     return f"{text}. Start at the first suspects: their reasons say what was seen. (no-fix)"
 
 
-def take_finding(case: Case, found: Search | None) -> None:
-    """Take the best fix of a search, if it is one of a single place, as an inspection's repair."""
-    best = found.best[0] if found is not None and found.best else None
-    if best is None or best.candidate.companions:
-        return
-    where = changed_location(best.candidate)
+class LikelyFixes(InspectionStrategy):
+    """Tries the likeliest fixes of a group for some seconds, wherever they are."""
+
+    name = KIND
+
+    def __init__(self, stage: FixStage) -> None:
+        self._stage = stage
+
+    def explore(self, case: Case, budget: Budget) -> Iterator[Finding]:
+        """Yield what they show of each place; nothing where a search for fixes follows."""
+        context, left_s = self._stage.context, budget.left_s()
+        if not context.settings.searches_fixes and left_s > TRY_S and is_open(context, case):
+            # Seconds in which a busy machine gave the run no CPU are not counted.
+            found = replace(self._stage, clock=budget.clock).likeliest(case, left_s)
+            yield from findings_of(case, found) if found is not None else ()
+
+
+def is_open(context: Context, case: Case) -> bool:
+    """Say whether the likeliest fixes may tell more of a group than is known."""
+    settings = context.settings
+    is_allowed = KIND not in settings.without and settings.n_inspections > len(case.inspections)
+    is_allowed = is_allowed and case.model != REFERENCE_MODEL  # it takes nothing from edits
+    is_known = case.cause is not None or bool(case.culprits) or bool(case.explained())
+    if not is_allowed or is_known or case.flaky or not case.failing:
+        return False
+    # A check that refused a test's data may be too strict: an edit of it clears the test.
+    is_meant = any(where.is_test and p >= MEANT for where, p in case.belief.top(1))
+    return case.guard is not None or not is_meant
+
+
+def findings_of(case: Case, found: Search) -> Iterator[Finding]:
+    """Yield what a search says of each place: first its best fix, as an inspection's repair."""
+    best = found.best[0] if found.best else found.partial
+    repaired = None
+    if best is not None and not best.candidate.companions:
+        repaired = changed_location(best.candidate)
+        yield _repair(case, best, repaired)
+    rest = (where for where in found.trials if where != repaired)
+    for where in sorted(rest, key=lambda place: (-case.belief.p(place), place)):
+        yield from _failures(case, where, found.trials[where])
+
+
+def _repair(case: Case, best: Checked, where: Location) -> Finding:
     ran = (*best.failing, *best.passing)
     name, words = best.candidate.name.replace("-", " "), best.candidate.message
     words = words if words.startswith(name) else f"{name}, {words}"
@@ -467,10 +520,13 @@ def take_finding(case: Case, found: Search | None) -> None:
         InspectionOutcome.EDIT_REPAIRS,
         where,
         source=KIND,
-        why=f"{who_passes(case, ran)} with one small edit{others(case, ran)} ({words})",
+        why=words_of_repair(case, ran, words),
         learned=case.likelihood(_told_by(best), where),
     )
-    finding = Finding(
+    if not best.shown_doubt:
+        clear_of_check(case, best.patch)
+    case.admit(where)
+    return Finding(
         evidence=evidence,
         diff=best.patch.diff,
         tests={test: TestRun(verdict=Verdict.PASS) for test in ran},
@@ -480,10 +536,35 @@ def take_finding(case: Case, found: Search | None) -> None:
         doubt=best.shown_doubt,
         repair=best.patch,
     )
-    case.admit(where)
-    case.renew(finding)
-    if not best.shown_doubt:
-        clear_of_check(case, best.patch)
+
+
+def words_of_repair(case: Case, ran: Collection[str], words: str) -> str:
+    """Return that the tests that ``ran`` pass with an edit, in a sentence."""
+    return f"{who_passes(case, ran)} with one small edit{others(case, ran)} ({words})"
+
+
+def _failures(case: Case, where: Location, trials: Sequence[Trial]) -> Iterator[Finding]:
+    """Yield what edits of a function show that are no fix; nothing if too few were tried."""
+    breaking = _breaking(trials)
+    if breaking or len(trials) >= MIN_CONCLUSIVE:
+        fails, breaks = InspectionOutcome.NO_EDIT_REPAIRS, InspectionOutcome.EDIT_BREAKS_OTHERS
+        outcome, why = breaks if breaking else fails, words_of_failures(trials)
+        yield Finding(
+            evidence=weigh(case.model, outcome, where, source=KIND, why=why),
+            signals=Signals(is_covered=True, is_failure=not breaking),
+            trials=(*breaking, *(t for t in trials if t not in breaking))[:N_TOLD],
+        )
+
+
+def _breaking(trials: Sequence[Trial]) -> list[Trial]:
+    return [trial for trial in trials if trial.effect is Effect.BREAKS_OTHERS]
+
+
+def words_of_failures(trials: Sequence[Trial]) -> str:
+    """Return what edits of one function came to that are no fix, in a sentence."""
+    for trial in _breaking(trials):
+        return f"with a small edit the failing tests pass, but others break ({trial.words})"
+    return f"none of {len(trials)} small edits makes the failing tests pass"
 
 
 def weigh_fixes(case: Case, result: Search) -> None:

@@ -11,21 +11,21 @@ from pytest_bayesloc.domain.errors import BayeslocError
 from pytest_bayesloc.domain.location import DATA
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.fixes.edit_candidates import other_values
-from pytest_bayesloc.fixes.mutations import KIND, mutants
+from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.fixes.tasks import N_SUSPECTS, covering
 from pytest_bayesloc.history.git import N_STATES
 from pytest_bayesloc.inspection.loop import SEVERAL, InspectionLoop
 from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
+from pytest_bayesloc.inspection.strategies.constants import Constants
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
-from pytest_bayesloc.inspection.strategies.mutants import Mutants
 from pytest_bayesloc.inspection.strategies.once_more import FollowValues, Swallowed
-from pytest_bayesloc.inspection.strategies.values import Constants, Returns
 from pytest_bayesloc.inspection.strategy import Budget, Limits
 from pytest_bayesloc.options.option import AUTO
 from pytest_bayesloc.pipeline.conditions import SHARE, explain_condition
 from pytest_bayesloc.pipeline.execute import is_local, open_pool
+from pytest_bayesloc.pipeline.fix import FixStage, LikelyFixes
 from pytest_bayesloc.pipeline.order import explain_import, explain_missing, explain_order
 from pytest_bayesloc.pipeline.run_files import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
@@ -35,12 +35,11 @@ from pytest_bayesloc.rerun.transports.local import waited_for_cpu_s
 from pytest_bayesloc.spectrum.validity import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_bayesloc.domain.inspection import InspectionPatch, TestRun
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Clock
-    from pytest_bayesloc.domain.source import SourceMap, Unit
     from pytest_bayesloc.history.git import GitHistory
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.pipeline.context import Context
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
 BY_CONDITION = "not inspected: a condition decides how its tests end"
 BY_ORDER = "not inspected: its tests pass after others"
 CHEAP_S = 3.0  # in which the run collected all of its tests
-MEANT = 1 / 2  # P(a test is at fault), from which on no edit of code is tried for its sake
 WORK = 2 / 3  # of the budget, on an idle machine
 
 
@@ -113,14 +111,13 @@ def _inspect_each(
     try:
         with ExitStack() as stack:
             pool = _pool(context, cases)
-            stack.callback(pool.close)
+            context.keep(pool)
+            stack.callback(context.keep, None)
             loop = _loop(context, history, pool, more, progress, left_s)
             for n_left, case in zip(range(len(cases), 0, -1), cases, strict=True):
                 _inspect_case(context, case, loop, pool, 1 / n_left)
-            # All went well: a search for fixes goes on by the pool.
-            if context.settings.searches_fixes or any(is_open(context, case) for case in cases):
+            if context.settings.searches_fixes:  # all went well: the search goes on by the pool
                 stack.pop_all()
-                context.keep(pool)
     except BayeslocError as error:
         _stop_all(cases, "tests could not be run again")
         context.note(str(error))
@@ -132,16 +129,6 @@ def _inspect_each(
         context.warn(error)
     finally:
         progress.clear()
-
-
-def is_open(context: Context, case: Case) -> bool:
-    """Say whether the likeliest fixes may tell more of a group than its inspections did."""
-    settings, leading = context.settings, case.belief.top(1)
-    is_left_out = KIND in settings.without or settings.n_inspections <= len(case.inspections)
-    is_known = case.cause is not None or bool(case.culprits) or case.stop == SEVERAL
-    if is_left_out or is_known or case.flaky or not case.failing:
-        return False
-    return any(p < (MEANT if where.is_test else settings.threshold) for where, p in leading)
 
 
 def _inspect_case(
@@ -209,15 +196,14 @@ def _loop(
         FollowValues(context.sources.map),
         Swallowed(context.sources.map),
         Assertions(partial(_assertions, context)),
-        Mutants(partial(_mutants, context)),
-        Returns(partial(_replaceable, context)),
+        LikelyFixes(FixStage(context=context, llm=None)),
         Constants(partial(_other_values, context)),
         *more,
     ]
     settings = context.settings
     left_out = set(settings.without)
     if KIND in left_out:  # nor anything else that makes code do what it never did
-        left_out |= {Returns.name, Constants.name}
+        left_out.add(Constants.name)
     chosen = [s for s in strategies if s.name not in left_out]
     limits = Limits(
         threshold=settings.threshold,
@@ -267,32 +253,13 @@ def _older_code(context: Context, history: GitHistory, progress: Progress) -> Co
     return Counterfactual(history, CommitSearch(context, history, progress))
 
 
-def _mutants(
-    context: Context, target: Location, suspiciousness: Mapping[int, float]
-) -> Iterator[InspectionPatch]:
-    found = _editable(context, target)
-    if found is not None:
-        yield from mutants(*found, suspiciousness, context.settings.never_edited)
-
-
-def _editable(context: Context, target: Location) -> tuple[SourceMap, Unit] | None:
-    """Return a function with its file; None where trying edits could do harm."""
-    found = context.sources.unit(target)
-    is_harmless = found is not None and not reaches_out(*found, context.settings.never_edited)
-    return found if is_harmless else None
-
-
 def _other_values(
     context: Context, case: Case, target: Location, last: Callable[[], TestRun | None]
 ) -> Iterator[InspectionPatch]:
-    if _editable(context, target) is not None:
+    found = context.sources.unit(target)
+    # Where trying edits could do harm, none is.
+    if found is not None and not reaches_out(*found, context.settings.never_edited):
         yield from other_values(case, target, context.sources, last)
-
-
-def _replaceable(context: Context, target: Location) -> str | None:
-    """Return the text of the file of a function whose results may be replaced."""
-    found = _editable(context, target)
-    return None if found is None else found[0].text
 
 
 def _assertions(

@@ -345,18 +345,6 @@ class Case:
             self.belief = self.belief.update(weighed)
             self.inspections[n] = replace(self.inspections[n], evidence=evidence)
 
-    def renew(self, finding: Finding) -> None:
-        """Take a finding in the place of what an inspection of that kind and place found."""
-        n = self._inspected(finding.evidence)
-        if n is None:
-            self.take(finding)
-            return
-        self.correct(finding.evidence)
-        old, p = self.inspections[n], self.belief.p(finding.target)
-        self.inspections[n] = replace(
-            finding, step=old.step, belief_before=old.belief_before, belief_after=p
-        )
-
     def _inspected(self, evidence: Evidence) -> int | None:
         """Return which inspection is of the kind and place of ``evidence``; None if none is."""
         own = evidence.location, evidence.source

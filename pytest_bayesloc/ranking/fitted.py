@@ -117,9 +117,6 @@ CHANCES: Mapping[Outcome, tuple[float, float]] = MappingProxyType(
         InspectionOutcome.NO_EDIT_REPAIRS: (0.8579, 0.9320),
         InspectionOutcome.EDIT_REPAIRS: (0.0612, 0.0144),
         InspectionOutcome.EDIT_BREAKS_OTHERS: (0.0808, 0.0536),
-        InspectionOutcome.NO_RETURN_REPAIRS: (0.7313, 0.8797),
-        InspectionOutcome.RETURN_REPAIRS: (0.2180, 0.0696),
-        InspectionOutcome.RETURN_REPAIRS_BY_CALLEE: (0.0506, 0.0506),
     }
 )
 

@@ -16,7 +16,6 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.rerun.calls import CallTracer
 from pytest_bayesloc.rerun.conditions import ABSENT, SETS, TASKS, TWIN, Made, apply
 from pytest_bayesloc.rerun.flow_probe import FileNames, FlowProbe
-from pytest_bayesloc.rerun.forced import ForcedCalls, Sides, put_value
 from pytest_bayesloc.rerun.handled import HandledErrors
 from pytest_bayesloc.rerun.readers import Readers
 from pytest_bayesloc.rerun.samples import Sampler
@@ -39,6 +38,7 @@ from pytest_bayesloc.rerun.swap import (
     swap_code,
     text_of,
 )
+from pytest_bayesloc.rerun.values import Sides, put_value
 from pytest_bayesloc.rerun.watched import PatternWatch
 
 if TYPE_CHECKING:
@@ -82,7 +82,6 @@ class Probe:
 
     Attributes:
         builtins: For checks in files that hide a built-in name.
-        forced: What functions give back whose result is replaced, if any is.
     """
 
     builtins = builtins
@@ -91,7 +90,6 @@ class Probe:
         self._on_first_heartbeat = on_first_heartbeat
         self.covered = False
         self.violations: list[int] = []
-        self.forced: ForcedCalls | None = None
 
     def reset(self) -> None:
         """Begin the next test."""
@@ -158,11 +156,7 @@ class Child:
             return
         self._overlays += overlays
         self._send_n_swapped()
-        if forced := request.get("forced"):
-            own = self._reachable().get(os.path.realpath(forced["filename"]), ())
-            calls = self._probe.forced = ForcedCalls(forced, lambda: self._probe.heartbeat(""))
-            self._send({"swapped": calls.place(own, tuple(forced["key"]))})
-        elif request.get("value"):
+        if request.get("value"):
             self._send({"swapped": put_value(request["value"], self._reachable())})
         elif request.get("patterns"):
             self._send({"swapped": self._pattern_watch(request).exchange(request["patterns"])})
@@ -182,7 +176,7 @@ class Child:
         """Look out for what ``request`` asks of its tests."""
         plugins, root = self._config.pluginmanager, str(self._config.rootpath)
         plugins.register(self, "bayesloc-child")
-        if not request.get("patches") and not request.get("forced"):
+        if not request.get("patches"):
             self._sides = Sides()
             plugins.register(self._sides, "bayesloc-sides")
         self._note(request, root)

@@ -43,7 +43,7 @@ _UNREADABLE = (
 START_UP_S = 120.0
 LEARN_S = 30.0
 #: A request that has one of these runs other code than the files say.
-_PATCHED = frozenset({"patches", "forced", "value", "patterns"})
+_PATCHED = frozenset({"patches", "value", "patterns"})
 GRACE_S = 10.0
 
 T = TypeVar("T")
@@ -104,16 +104,7 @@ class ServerRunner:
         here = self.transport.workspaces.here
         request: Message = {"tests": list(tests), "limit_s": limit_s}
         forked = self._may_fork and all("::" in node_id for node_id in tests)
-        if patch is not None and patch.forced is not None:
-            unit, (value, instead) = self._unit(patch.target), patch.forced
-            request["forced"] = {
-                "filename": self.transport.path_of(patch.target.file),
-                "key": _key(unit) if unit is not None else [],
-                "value": value,
-                "instead": instead,
-            }
-            forked = forked and not patch.fresh
-        elif patch is not None and patch.value is not None:
+        if patch is not None and patch.value is not None:
             filename = self.transport.path_of(patch.target.file)
             request["value"] = {"filename": filename, **asdict(patch.value)}
         elif patch is not None and patch.patterns:
@@ -130,7 +121,7 @@ class ServerRunner:
                 rerun = _rerun_of(messages, tests, "fork", here)
                 covered = any(run.covered for run in rerun.tests.values())
                 is_placed = bool(rerun.n_swapped) or covered
-                is_swap = patch is not None and not (patch.forced or patch.value or patch.patterns)
+                is_swap = patch is not None and not (patch.value or patch.patterns)
                 if not is_swap or rerun.log or is_placed:
                     return rerun
         return _rerun_of(self._ask_fresh(request), tests, "fresh", here)

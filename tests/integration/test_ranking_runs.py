@@ -82,12 +82,8 @@ def test_inspected_run_gives_reasons_and_says_where_its_report_lies(buggy_projec
     assert "\r" not in run.stdout
 
 
-#: They replace a result, or follow values, and change no text.
-UNPATCHED = {"returns", "values"}
-
-
 def test_inspections_swap_code_in_forks_under_patches_that_the_result_holds(document: Run) -> None:
-    patches = [i["patch"] for i in document.inspections if i["kind"] not in UNPATCHED]
+    patches = [i["patch"] for i in document.inspections if i["patch"]]
     assert patches
     assert all(patch.startswith("--- a/calc.py\n") for patch in patches)
     assert all(i["signals"]["is_covered"] for i in document.inspections)

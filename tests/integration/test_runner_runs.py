@@ -411,16 +411,6 @@ def test_what_patterns_are_asked_in_a_test_is_known(projects: Projects) -> None:
     alone.close()
 
 
-@pytest.mark.parametrize("how", ["fork", "fresh"])
-def test_result_is_replaced_where_the_function_is_found(
-    project: Project, runner: ServerRunner, how: str
-) -> None:
-    size = patch(project, "a.py", "Child.size", edits={})
-    zero = replace(size, forced=("0", "1"), fresh=how == "fresh")
-
-    assert rerun(runner, zero, "size") == (Verdict.PASS, how, 1)
-
-
 def test_sides_of_a_failed_comparison_are_known_of_a_run_as_it_is(
     project: Project, runner: ServerRunner
 ) -> None:

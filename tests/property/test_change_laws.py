@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.domain.source import SourceMap, lines_of, parse
-from pytest_bayesloc.fixes.mutations import mutants
+from pytest_bayesloc.domain.source import SourceMap, lines_of, parse, tree_of
+from pytest_bayesloc.fixes.mutations import FIRST, edits
 from pytest_bayesloc.history.changes import FileChange
 from pytest_bayesloc.inspection.delta import minimal
 
@@ -127,8 +127,9 @@ def test_mutant_of_any_function_parses_and_keeps_the_line_of_its_header(module: 
     n_made = 0
     for unit in [unit for unit in source.units if unit.is_function][:60]:
         first, end = unit.first_line - 1, unit.location.end_line
-        for patch in islice(mutants(source, unit, everywhere), N_MUTANTS):
-            after = lines_of(patch.patched)
+        made = (text for _, _, text in edits(FIRST, source, unit, everywhere))
+        for changed in islice(filter(tree_of, made), N_MUTANTS):
+            after = lines_of(changed)
             own = after[first : end + len(after) - len(before)]
             assert (after[:first], after[first]) == (before[:first], before[first])
             assert own != before[first:end]

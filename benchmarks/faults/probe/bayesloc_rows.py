@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bits
 from pytest_bayesloc.inspection import loop
-from pytest_bayesloc.inspection.strategies import mutants
 from pytest_bayesloc.ranking import faults
 from pytest_bayesloc.ranking.evidence.invariants import broken
 from pytest_bayesloc.ranking.faults import fault_of
@@ -45,7 +44,6 @@ MAX_FAILURES = 40
 TEXT_LIMIT = 400
 
 loop.LEAST_GAIN, loop.N_MOST = 0.0, N_INSPECTED
-mutants.MAX_OF_OTHERS = mutants.MAX_MUTANTS
 CASES: list[Case] = []
 
 

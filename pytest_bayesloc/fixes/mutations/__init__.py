@@ -13,13 +13,12 @@ Reference:
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TypeAlias
 
-from pytest_bayesloc.domain.inspection import InspectionPatch
-from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit, tree_of
+from pytest_bayesloc.domain.source import FunctionNode, SourceMap, Unit
 from pytest_bayesloc.fixes.mutations import (
     calls,
     flow,
@@ -31,19 +30,17 @@ from pytest_bayesloc.fixes.mutations import (
     unused,
     values,
 )
-from pytest_bayesloc.fixes.side_effects import aliases, calls_out
 from pytest_bayesloc.fixes.site import Hints, Site
 from pytest_bayesloc.syntax.expressions import TABLES
-from pytest_bayesloc.syntax.text import TextEdit, edited
+from pytest_bayesloc.syntax.text import TextEdit
 
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 
 KIND = "mutants"
 LATE = 0.1  # of the weight of an edit before which what was raised is still raised
-TURN = 4  # edits by one mutation before the next one has its turn
-#: Mutations that inspections try: first those for which the code itself speaks, then those that a
-#: place allows few edits by, then by how often they repaired the location at fault.
-INSPECTED: tuple[Mutation, ...] = (
+#: First those for which the code itself speaks, then those that a place allows few edits by, then
+#: by how often they repaired the location at fault.
+FIRST: tuple[Mutation, ...] = (
     unused.use_unused,
     unused.keep_result,
     unused.call_method,
@@ -70,9 +67,8 @@ INSPECTED: tuple[Mutation, ...] = (
     values.one_more,
     flow.other_jump,
 )
-#: Mutations for the search for a fix alone. The first are what people do in small fixes: what they
-#: say of a place has not been measured. The rest leave something out: they repaired locations that
-#: are not at fault as often as others, as deletions are known to.
+#: The first are what people do in small fixes. The rest leave something out: they repaired places
+#: that are not at fault as often as others, as deletions are known to.
 FURTHER: tuple[Mutation, ...] = (
     informed.convert_to_expected,
     informed.other_kind,
@@ -118,38 +114,6 @@ def name_of(mutation: Mutation) -> str:
     return mutation.__name__.replace("_", "-")
 
 
-def mutants(
-    source: SourceMap,
-    unit: Unit,
-    suspiciousness: Mapping[int, float],
-    never_edited: Collection[str] = (),
-) -> Iterator[InspectionPatch]:
-    """Mutants of the function ``unit`` for inspections, the most promising first.
-
-    Each mutation makes a few on the most suspicious lines before one makes more. A name may become
-    that of a function which changes files or calls other machines: such a mutant is left out, as
-    are calls of what is ``never_edited``.
-
-    Args:
-        source: The file.
-        unit: A function of it.
-        suspiciousness: Per executed line, its score; lines that have none, or 0, stay as they are.
-        never_edited: Names of functions.
-    """
-    imported = aliases(source.module.node)
-    for name, edit, patched in _made(_by_mutation, INSPECTED, source, unit, suspiciousness):
-        tree = tree_of(edited(source.text, patched, unit.location))
-        if tree is not None and not calls_out(tree, imported, never_edited):
-            yield InspectionPatch(
-                target=unit.location,
-                kind=KIND,
-                original=source.text,
-                patched=patched,
-                line=edit.line,
-                words=words_of(name, edit),
-            )
-
-
 def words_of(name: str, edit: TextEdit) -> str:
     """Describe an edit to people: the mutation, the line and what is changed."""
     return f"{name.replace('-', ' ')}, line {edit.line}: {edit.words}"
@@ -177,21 +141,6 @@ def edits(
     Yields:
         The mutation's name, the edit and the file's new text.
     """
-    return _made(_by_line, mutations, source, unit, suspiciousness, hints)
-
-
-_Made: TypeAlias = Iterator[tuple[Mutation, TextEdit]]
-_ByMutation: TypeAlias = Iterable[tuple[Mutation, list[TextEdit]]]
-
-
-def _made(
-    ordered: Callable[[_ByMutation, Mapping[int, float]], _Made],
-    mutations: Sequence[Mutation],
-    source: SourceMap,
-    unit: Unit,
-    suspiciousness: Mapping[int, float],
-    hints: Hints | None = None,
-) -> Iterator[tuple[str, TextEdit, str]]:
     if not isinstance(unit.node, FunctionNode) or source.is_broken:
         return
     site = Site(source.text, source.module.node, unit.node, hints)
@@ -204,7 +153,7 @@ def _made(
             scores |= {line: scores[table.lineno] for line in own if line not in scores}
     made = ((each, [e for e in each(site) if e.line in scores]) for each in mutations)
     seen = {source.text}
-    for mutation, edit in ordered(made, scores):
+    for mutation, edit in _by_line(made, scores):
         changed = site.edited(edit)
         if changed not in seen:
             seen.add(changed)
@@ -213,7 +162,9 @@ def _made(
             yield name_of(mutation), weighed, changed
 
 
-def _by_line(made: _ByMutation, scores: Mapping[int, float]) -> _Made:
+def _by_line(
+    made: Iterable[tuple[Mutation, list[TextEdit]]], scores: Mapping[int, float]
+) -> Iterator[tuple[Mutation, TextEdit]]:
     """Edits by falling score of their line, mutations in turn."""
     every = list(made)
     for score in sorted(set(scores.values()), reverse=True):
@@ -223,20 +174,3 @@ def _by_line(made: _ByMutation, scores: Mapping[int, float]) -> _Made:
         ]
         for turn in zip_longest(*turns):
             yield from (chosen for chosen in turn if chosen is not None)
-
-
-def _by_mutation(made: _ByMutation, scores: Mapping[int, float]) -> _Made:
-    """Mutations in turn, with some edits each, those of the highest lines first.
-
-    A mutation makes its edits when its turn comes: most locations need those of a few.
-    """
-    while True:
-        later = []
-        for mutation, own in made:
-            own.sort(key=lambda edit: -scores[edit.line])
-            yield from ((mutation, edit) for edit in own[:TURN])
-            if own[TURN:]:
-                later.append((mutation, own[TURN:]))
-        if not later:
-            return
-        made = later

@@ -25,14 +25,14 @@ from pytest_bayesloc.inspection.reflection import (
     watch,
 )
 from pytest_bayesloc.inspection.strategies import assertions
-from pytest_bayesloc.inspection.strategies.mutants import (
+from pytest_bayesloc.inspection.strategy import AskingStrategy, Budget, Work
+from pytest_bayesloc.inspection.trials import (
     Trials,
     finding_of_trials,
     loses_check,
     try_patch,
     who_passes,
 )
-from pytest_bayesloc.inspection.strategy import AskingStrategy, Budget, Work
 from pytest_bayesloc.inspection.views import candidates
 from pytest_bayesloc.inspection.writing import GENERATED, with_assertions
 from pytest_bayesloc.ranking.case import Case

@@ -10,14 +10,14 @@ import pytest
 
 from pytest_bayesloc.domain.recording import Value
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, parse
-from pytest_bayesloc.fixes.mutations import FURTHER, INSPECTED, Mutation, edits, name_of
+from pytest_bayesloc.fixes.mutations import FIRST, FURTHER, Mutation, edits, name_of
 from pytest_bayesloc.fixes.mutations.operators import MAX_BITS, NEGATED
 from pytest_bayesloc.fixes.site import Hints, Site
 from tests.unit.fixes.examples.mutations import EXAMPLES, HINTS, sampled
 
 METHOD = "def f(self):\n        "
 HEAD = "def f(self, first, second):\n    "
-ALL = (*INSPECTED, *FURTHER)
+ALL = (*FIRST, *FURTHER)
 MUTATIONS = {name_of(mutation): mutation for mutation in ALL}
 CASES = [
     pytest.param(name, before, after, id=f"{name}: {before}")
@@ -48,9 +48,9 @@ def edited(
     head: str = "def f():\n    ",
     hints: Hints | None = None,
 ) -> list[str]:
-    """The bodies that ``mutations`` (all that inspections try, by default) make of ``body``."""
+    """The bodies that ``mutations`` (the first ones, by default) make of ``body``."""
     site = function(body, above=above, head=head, hints=hints)
-    edits = [edit for mutation in mutations or INSPECTED for edit in mutation(site)]
+    edits = [edit for mutation in mutations or FIRST for edit in mutation(site)]
     wholes = [site.edited(edit) for edit in edits]
     assert all(whole.startswith(f"{above}{head}") for whole in wholes)
     return [whole.removeprefix(f"{above}{head}").removesuffix("\n") for whole in wholes]

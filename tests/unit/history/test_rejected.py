@@ -42,18 +42,6 @@ def test_what_was_tried_in_vain_comes_out_as_it_did() -> None:
     assert again.new == {}
 
 
-def test_another_result_of_the_same_function_is_another_patch() -> None:
-    known = Rejected("state", tried())
-    one = replace(PATCH, forced=("1", "2"))
-    known.add(one, ("f0", "f1"), ERRORS, Rerun(tests={"f0": SEEN, "f1": SEEN}, n_swapped=1))
-    again = Rejected("state", known.new)
-
-    assert again.find(one, ("f0", "f1"), ERRORS) is not None
-    other = replace(one, target=replace(TARGET, qualname="g"))
-    for patch in (PATCH, other, replace(one, forced=("1", "3"))):
-        assert again.find(patch, ("f0", "f1"), ERRORS) is None
-
-
 @pytest.mark.parametrize(
     "found",
     [

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_bayesloc.domain.inspection import InspectionPatch
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.inspection.strategies.mutants import drops_check
+from pytest_bayesloc.inspection.trials import drops_check
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from tests.fakes.sources import TextSources
 

@@ -8,12 +8,11 @@ import pytest
 
 from pytest_bayesloc.domain.errors import ExecutionError, PatchError
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome, Outcome, StaticOutcome
-from pytest_bayesloc.domain.inspection import Check, InspectionPatch, Rerun, Verdict
+from pytest_bayesloc.domain.inspection import Check, Finding, InspectionPatch, Rerun, Verdict
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.inspection.loop import N_MOST, InspectionLoop
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
-from pytest_bayesloc.inspection.strategies.mutants import Mutants
-from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
+from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy, Limits
 from pytest_bayesloc.ranking.likelihoods import likelihood, weigh
 from tests.fakes.case import case_of, location
 from tests.fakes.clock import Clock
@@ -21,7 +20,7 @@ from tests.fakes.runner import FAILED, PASSED, FakePool, FakeRunner
 from tests.unit.inspection.conftest import spectrum_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.inspection import TestRun
     from pytest_bayesloc.domain.location import Location
@@ -52,11 +51,20 @@ def propose(target: Location, invariants: Sequence[Invariant]) -> Sequence[Inspe
     ]
 
 
-def edits(target: Location, _: Mapping[int, float]) -> Iterator[InspectionPatch]:
-    yield InspectionPatch(target=target, kind="mutants", original="old\n", patched="new\n")
+class Edits(InspectionStrategy):
+    """Edits of each place, none of which repairs."""
+
+    name = "edits"
+    outcomes = (InspectionOutcome.EDIT_REPAIRS, InspectionOutcome.NO_EDIT_REPAIRS)
+
+    def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
+        """None repairs."""
+        del budget
+        outcome = InspectionOutcome.NO_EDIT_REPAIRS
+        return [Finding(evidence=weigh(case.model, outcome, target, source=self.name))]
 
 
-ASSERTIONS, MUTANTS = Assertions(propose), Mutants(edits)
+ASSERTIONS, EDITS = Assertions(propose), Edits()
 
 
 def run(
@@ -131,36 +139,27 @@ def test_passing_tests_are_run_under_a_patch_only_if_it_made_a_difference() -> N
     ]
 
 
-def test_edits_of_a_decided_answer_are_tried_before_the_loop_ends() -> None:
-    started = case({A: 0.85, B: 0.1, C: 0.05}, model="independent")
-
-    done = run(violates("a"), started, LIMITS, ASSERTIONS, MUTANTS)
-
-    assert made(done) == [("a", "k"), ("a", "mutants")]
-    assert done.stop.startswith("m.py:1 a reached the threshold of 0.9")
-
-
 def test_an_unlikely_location_is_inspected_where_a_repair_there_would_tell_more() -> None:
     faulty, clean = likelihood("single-fault", InspectionOutcome.EDIT_REPAIRS)
     started = case({A: 0.9, B: 0.1}, model="single-fault")
     assert 0.1 * faulty / clean < 0.9
 
-    assert made(run(violates(), started, LIMITS, MUTANTS)) == [("a", "mutants"), ("b", "mutants")]
+    assert made(run(violates(), started, LIMITS, EDITS)) == [("a", "edits"), ("b", "edits")]
 
 
 def test_what_can_not_change_the_first_place_is_not_inspected() -> None:
     started = case({A: 0.899, B: 0.1, C: 0.001}, model="single-fault")
 
-    done = run(violates(), started, LIMITS, ASSERTIONS, MUTANTS)
+    done = run(violates(), started, LIMITS, ASSERTIONS, EDITS)
 
-    assert made(done) == [("a", "k"), ("a", "mutants"), ("b", "mutants")]
+    assert made(done) == [("a", "k"), ("a", "edits"), ("b", "edits")]
 
 
 def test_number_of_suspects_that_are_inspected_is_bounded() -> None:
     many = [location(f"f{n:02}") for n in range(N_MOST + 5)]
     started = case(dict.fromkeys(many, 1 / len(many)), model="single-fault")
 
-    done = run(violates(), started, LIMITS, MUTANTS)
+    done = run(violates(), started, LIMITS, EDITS)
 
     assert [i.target for i in done.inspections] == many[:N_MOST]
 

@@ -9,7 +9,7 @@ import pytest
 from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.domain.inspection import InspectionPatch, OtherValue
 from pytest_bayesloc.domain.location import MODULE, Location
-from pytest_bayesloc.inspection.strategies.values import Constants
+from pytest_bayesloc.inspection.strategies.constants import Constants
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from tests.fakes.case import case_of, location
@@ -64,7 +64,7 @@ def found(
     case.guard = guard
     runner = FakeRunner(answer=answer)
     budget = Budget(as_port(runner), lambda: 0.0, 60.0, case)
-    return list(Constants(propose).open(case, budget)), runner
+    return list(Constants(propose).explore(case, budget)), runner
 
 
 def test_place_that_holds_a_constant_with_another_value_of_which_all_pass_is_named() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Outcome
-from pytest_bayesloc.domain.inspection import Finding, InspectionPatch
+from pytest_bayesloc.domain.inspection import Effect, Finding, InspectionPatch, Trial
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.fixes.candidate import EDIT, Candidate, patch_of
@@ -17,20 +17,22 @@ from pytest_bayesloc.fixes.check import Checked, Status
 from pytest_bayesloc.fixes.edit_candidates import inspected
 from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.pipeline.fix import (
+    MIN_CONCLUSIVE,
     UNVERIFIED,
     changes_of_tests,
-    take_finding,
+    findings_of,
+    is_open,
     unverified,
     weigh_fixes,
 )
-from pytest_bayesloc.pipeline.inspect import is_open
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import case_of
 from tests.unit.fixes.candidates import candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.ranking.case import Case
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
@@ -46,8 +48,10 @@ class Found:
         *verified: Checked,
         broken: frozenset[str] = frozenset(),
         shown: Sequence[Candidate] = (),
+        trials: Mapping[Location, Sequence[Trial]] = MappingProxyType({}),
     ) -> None:
         self.best, self.broken, self.shown = verified, broken, shown
+        self.partial, self.trials = None, trials
 
 
 def fix(old: str, new: str, doubt: str = "") -> Checked:
@@ -114,10 +118,15 @@ def test_first_fix_that_is_shown_counts_alone() -> None:
     assert weighed(case(), Found()).belief.p(F) == pytest.approx(0.4)
 
 
-@pytest.mark.parametrize("seen", [(), (NO_REPAIR,), (REPAIRS,)], ids=["nothing", "none", "repair"])
-def test_fix_that_was_tried_as_an_inspection_is_its_repair(seen: tuple[Outcome, ...]) -> None:
-    on, found = case(*seen), Found(fix("1", "3"), fix("2", "4"))
-    take_finding(on, found)  # type: ignore[arg-type]  # all that is asked
+def taken(on: Case, found: Found) -> Case:
+    for finding in findings_of(on, found):  # type: ignore[arg-type]  # all that is asked
+        on.take(finding)
+    return on
+
+
+def test_first_fix_that_an_inspection_found_is_the_repair_of_its_place() -> None:
+    found = Found(fix("1", "3"), fix("2", "4"))
+    on = taken(case(), found)
 
     (finding,) = on.inspections
     assert finding.repair == found.best[0].patch
@@ -126,11 +135,25 @@ def test_fix_that_was_tried_as_an_inspection_is_its_repair(seen: tuple[Outcome, 
     assert on.belief.p(F) == pytest.approx(weighed(case(), found).belief.p(F))
 
 
-def test_search_that_found_nothing_leaves_what_inspections_saw() -> None:
-    on = case(REPAIRS)
-    take_finding(on, Found())  # type: ignore[arg-type]  # all that is asked
+@pytest.mark.parametrize(
+    ("effects", "outcome"),
+    [
+        ([Effect.SAME_ERROR] * (MIN_CONCLUSIVE - 1), None),
+        ([Effect.SAME_ERROR] * MIN_CONCLUSIVE, NO_REPAIR),
+        ([Effect.SAME_ERROR, Effect.BREAKS_OTHERS], InspectionOutcome.EDIT_BREAKS_OTHERS),
+    ],
+    ids=["few", "enough", "breaking"],
+)
+def test_edits_that_are_no_fix_tell_of_their_place(
+    effects: list[Effect], outcome: Outcome | None
+) -> None:
+    trials = [Trial(line=2, words=f"m{n}", effect=effect) for n, effect in enumerate(effects)]
+    on = taken(case(), Found(fix("2", "4"), trials={F: trials, G: trials}))
 
-    assert on.belief.p(F) == case(REPAIRS).belief.p(F)
+    assert [f.evidence.outcome for f in on.inspections if f.target == F] == [outcome][
+        : outcome is not None
+    ]
+    assert [f.evidence.outcome for f in on.inspections if f.target == G] == [REPAIRS]
 
 
 @pytest.mark.parametrize(
@@ -139,15 +162,14 @@ def test_search_that_found_nothing_leaves_what_inspections_saw() -> None:
         ({}, True),
         ({"without": frozenset({KIND})}, False),
         ({"n_inspections": 0}, False),
-        ({"threshold": 0.6}, False),
         ({"flaky": ("t::a",)}, False),
         ({"culprits": (F,)}, False),
     ],
 )
-def test_likeliest_fixes_are_tried_of_what_inspections_left_open(
+def test_likeliest_fixes_are_tried_where_nothing_explains_a_group_yet(
     changed: dict[str, object], *, expected: bool
 ) -> None:
-    settings = {"without": frozenset(), "n_inspections": 40, "threshold": 0.95, **changed}
+    settings = {"without": frozenset(), "n_inspections": 40, **changed}
     on = case()
     on.flaky, on.culprits = changed.get("flaky", ()), changed.get("culprits", ())  # type: ignore[assignment]
 
@@ -163,7 +185,7 @@ def test_no_edit_of_code_is_tried_where_a_test_is_probably_at_fault(
     lines = {F: {2: 1}, G: {6: 1}, test: {6: 1}}
     spectrum = Spectrum(tests=("t::a",), failing=1, passing=0, lines=lines)
     on = case_of(spectrum, {F: 0.3, G: 0.7 - p_of_test, test: p_of_test})
-    settings = SimpleNamespace(without=frozenset(), n_inspections=40, threshold=0.95)
+    settings = SimpleNamespace(without=frozenset(), n_inspections=40)
 
     assert is_open(SimpleNamespace(settings=settings), on) is expected  # type: ignore[arg-type]
 

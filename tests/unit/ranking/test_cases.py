@@ -327,9 +327,9 @@ def test_a_repair_tells_more_where_the_belief_was_low() -> None:
 
 
 def test_of_two_repairs_of_a_location_the_second_has_its_usual_weight() -> None:
-    case, outcome = likely_and_not(), InspectionOutcome.RETURN_REPAIRS
+    case, outcome = likely_and_not(), InspectionOutcome.EDIT_BREAKS_OTHERS
     found = weigh("single-fault", REPAIRED, FEE, source="mutants")
-    at_once = weigh("single-fault", outcome, FEE, source="returns")
+    at_once = weigh("single-fault", outcome, FEE, source="others")
     far = case.likelihood(REPAIRED, FEE)
 
     case.take(Finding(evidence=found))

@@ -26,7 +26,6 @@ from pytest_bayesloc.causes.environment import EnvironmentCauses
 from pytest_bayesloc.causes.order import missing_set_up, polluted_at_import, pollution
 from pytest_bayesloc.causes.versions import packages_changed
 from pytest_bayesloc.domain.errors import ExecutionError
-from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
 from pytest_bayesloc.domain.inspection import Check, Effect, InspectionPatch, Trial
 from pytest_bayesloc.domain.recording import HandledError, Value
@@ -38,13 +37,11 @@ from pytest_bayesloc.fixes.plausibility import with_rivals
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.history.git import Bisection, Commit
 from pytest_bayesloc.inspection.reflection import describe
-from pytest_bayesloc.inspection.strategies.mutants import Trials, describe_trials
-from pytest_bayesloc.inspection.strategies.values import describe_returns
 from pytest_bayesloc.inspection.strategy import Limits, stop_reason
 from pytest_bayesloc.memory.advice import LoopKind, loop_messages, second_opinion
 from pytest_bayesloc.memory.episodes import fixed_words, moved_words
 from pytest_bayesloc.pipeline.bisect import words_of
-from pytest_bayesloc.pipeline.fix import nothing_found
+from pytest_bayesloc.pipeline.fix import nothing_found, words_of_failures, words_of_repair
 from pytest_bayesloc.ranking.evidence.failures import guard_evidence, traceback_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.invariants import summary
@@ -84,6 +81,7 @@ from tests.unit.report.test_report_view import flaky
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from pytest_bayesloc.domain.evidence import Evidence
     from pytest_bayesloc.domain.failure import Cause
 
 FILE = Path(__file__).with_name("sentences.txt")
@@ -477,24 +475,15 @@ def inspections() -> Iterator[str]:
         yield describe(patch, (), "")
         if n:
             yield describe(patch, (0,), "its arguments were unusual already" * (n > 1))
-    outcomes = InspectionOutcome
     for n, n_all in ((1, 1), (1, 2), (2, 51)):
         case = case_of(spectrum(n_all), {location("add"): 1.0})
-        ran: Any = {f"f{i}": None for i in range(n)}
+        ran = [f"f{i}" for i in range(n)]
         words = f"other name, line 2: `a` to `{NAMES[n - 1]}`"
-        for outcome, n_tried, tests in (
-            (outcomes.EDIT_REPAIRS, n, ran),
-            (outcomes.EDIT_REPAIRS, n, {**ran, "p": None}),
-            (outcomes.EDIT_BREAKS_OTHERS, n, ran),
-            (outcomes.NO_EDIT_REPAIRS, 51, ran),
-            (outcomes.INCONCLUSIVE, n, ran),
-        ):
-            trials = [Trial(line=2, words=words, effect=Effect.REPAIRS)] * n_tried
-            done = Trials(trials=trials, best=a_patch(words=words), tests=tests)
-            yield describe_trials(case, done, outcome)
-    done = Trials(trials=[Trial(line=0, words="`3` instead of `-1`", effect=Effect.REPAIRS)])
-    for outcome in (outcomes.RETURN_REPAIRS, outcomes.NO_RETURN_REPAIRS, outcomes.INCONCLUSIVE):
-        yield describe_returns(done, outcome, "the failing tests pass")
+        yield words_of_repair(case, ran, words)
+        yield words_of_repair(case, [*ran, "p"], words)
+    for effects in ([Effect.SAME_ERROR] * 51, [Effect.BREAKS_OTHERS]):
+        words = f"other name, line 2: `a` to `{NAMES[0]}`"
+        yield words_of_failures([Trial(line=2, words=words, effect=one) for one in effects])
     for n in N[1:]:
         yield summary([Value(type_name="int", number=float(i), text=str(i)) for i in range(n)])
         frame = frame_in(location("add"), 3)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.rerun.forced import MAX_PARTS, MAX_TEXT, Sides, literal_of
+from pytest_bayesloc.rerun.values import MAX_PARTS, MAX_TEXT, Sides, literal_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

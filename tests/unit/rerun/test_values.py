@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.rerun.forced import put_value
+from pytest_bayesloc.rerun.values import put_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

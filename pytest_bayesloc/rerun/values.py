@@ -1,9 +1,6 @@
-"""Puts other values in the place of results of calls, of variables, and of parameters' defaults.
+"""Puts other values in the place of variables and of parameters' defaults.
 
-A function whose result is replaced runs as ever: it gets the code of a trampoline with the same
-signature. That hands the arguments to a handler, which calls a twin of the function that has the
-old code. Which results are put in, the two sides of a comparison that failed say, as far as they
-are plain values.
+Which ones, the two sides of a comparison that failed say, as far as they are plain values.
 """
 
 from __future__ import annotations
@@ -12,21 +9,18 @@ import ast
 import sys
 import unittest
 from enum import Enum, EnumMeta
-from inspect import Parameter, Signature, signature
 from traceback import walk_tb
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_bayesloc.rerun.calls import CO_SUSPENDS
-from pytest_bayesloc.rerun.swap import codes_in, key_of, real_path
+from pytest_bayesloc.rerun.swap import key_of, real_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from pytest_bayesloc.rerun.link import Message
-    from pytest_bayesloc.rerun.swap import CodeKey, FunctionIndex
+    from pytest_bayesloc.rerun.swap import FunctionIndex
 
 
 MAX_TEXT = 2000
@@ -96,91 +90,6 @@ def _is_plain(value: object) -> bool:
         elif kind not in _ATOMS or (kind in (str, bytes) and len(part) > MAX_TEXT):  # type: ignore[arg-type]
             return False
     return True
-
-
-#: Values that an argument and a result often share by chance.
-COMMON = frozenset({"None", "True", "False"})
-NAME = "_bayesloc_called"  # of the trampoline while it is compiled
-
-
-class ForcedCalls:
-    """Replaces what functions of one key give back; trampolines name them by number.
-
-    Args:
-        message: ``value`` and ``instead``, the literal that calls return and the one in its place.
-        on_replaced: Called when a call gives back something else.
-    """
-
-    def __init__(self, message: Message, on_replaced: Callable[[], None]) -> None:
-        self._value: str = message["value"]
-        self._instead: str = message["instead"]
-        self._on_replaced = on_replaced
-        self._real: list[FunctionType] = []
-
-    def call(self, number: int, args: Sequence[object], keywords: Mapping[str, object]) -> object:
-        """Call the function ``number`` for a trampoline; return its result or what replaces it."""
-        result = self._real[number](*args, **keywords)
-        if literal_of(result) != self._instead:
-            return result
-        # An argument that comes back was not made by the function.
-        given = () if self._instead in COMMON else (*args, *keywords.values())
-        if any(literal_of(value) == self._instead for value in given):
-            return result
-        self._on_replaced()
-        return ast.literal_eval(self._value)
-
-    def place(self, functions: Iterable[FunctionType], key: CodeKey) -> int:
-        """Replace what those of ``functions`` give back that have ``key``; return their number.
-
-        Functions that suspend are left alone: they give back what they yield, later.
-        """
-        chosen = [
-            function
-            for function in functions
-            if key_of(function.__code__) == key and not function.__code__.co_flags & CO_SUSPENDS
-        ]
-        for function in chosen:
-            twin = FunctionType(
-                function.__code__,
-                function.__globals__,
-                function.__name__,
-                function.__defaults__,
-                function.__closure__,
-            )
-            twin.__kwdefaults__ = function.__kwdefaults__
-            self._real.append(twin)
-            function.__code__ = trampoline(twin, len(self._real) - 1)
-        return len(chosen)
-
-
-def trampoline(twin: FunctionType, number: int) -> CodeType:
-    """Return code with the signature and the free variables of ``twin`` that calls ``number``.
-
-    The names behind the ``return`` are never read: they make the compiler close over them.
-    """
-    code = twin.__code__
-    bare = [
-        parameter.replace(default=Parameter.empty, annotation=Parameter.empty)
-        for parameter in signature(twin).parameters.values()
-    ]
-    positional = [str(p) for p in bare if p.kind <= Parameter.VAR_POSITIONAL]
-    keywords = [
-        f"{p.name!r}: {p.name}" if p.kind is Parameter.KEYWORD_ONLY else str(p)
-        for p in bare
-        if p.kind > Parameter.VAR_POSITIONAL
-    ]
-    arguments = f"[{', '.join(positional)}], {{{', '.join(keywords)}}}"
-    call = f"return __bayesloc__.forced.call({number}, {arguments})"
-    free = code.co_freevars
-    text = f"def {NAME}{Signature(bare)}: {'; '.join((call, *free))}\n"
-    if free:
-        text = f"def around():\n {' = '.join(free)} = None\n {text}"
-    module = compile(text, code.co_filename, "exec", dont_inherit=True)
-    made = next(inner for inner in codes_in(module) if inner.co_name == NAME)
-    names: dict[str, Any] = {"co_name": code.co_name, "co_firstlineno": code.co_firstlineno}
-    if sys.version_info >= (3, 11):
-        names["co_qualname"] = code.co_qualname
-    return made.replace(**names)
 
 
 # -- variables and defaults

@@ -1,11 +1,10 @@
-"""Mutants of the target: does a small edit turn the failing tests green, and break nothing?"""
+"""Does an edit turn the failing tests green, and break nothing? What came of a few such trials."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from pytest_bayesloc.domain.evidence import REPAIRING_EDITS, Evidence, InspectionOutcome
 from pytest_bayesloc.domain.inspection import (
@@ -20,14 +19,11 @@ from pytest_bayesloc.domain.inspection import (
 )
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import map_of, tree_of
-from pytest_bayesloc.domain.texts import count
-from pytest_bayesloc.fixes.check import N_TELLING, lost_line, reached_lines, telling_lines
-from pytest_bayesloc.fixes.mutations import KIND
-from pytest_bayesloc.fixes.soundness import doubt, emptied, meaningless
-from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
+from pytest_bayesloc.fixes.check import N_TELLING
+from pytest_bayesloc.fixes.soundness import doubt, emptied
+from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.guards import Guard
-from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.syntax.nodes import called_name, nodes_of
 from pytest_bayesloc.syntax.text import edited
 
@@ -78,29 +74,19 @@ def _shape(test: ast.expr) -> tuple[str, ...]:
     return tuple(_LIMITS.get(kind, kind) for kind in kinds)
 
 
-Propose = Callable[[Location, Mapping[int, float]], Iterator[InspectionPatch]]
-
-N_LIKELIEST = 3  # targets, which get most of the time
-MAX_MUTANTS = 24  # of each of them
-MAX_OF_OTHERS = 8  # of each other target (docs/model.md says why)
-MIN_CONCLUSIVE = 3  # that must fail to flip anything before that says something
 MAX_FAILING = 10
 MAX_PASSING = 10
 MAX_CONTROLS = 3  # re-runs of passing tests: one that does not end keeps the rest from running
 LEAST_S = 0.5  # a mutant may loop: it gets much less time than the tests themselves would
-#: CPU seconds of re-runs of one target: a guard against slow tests alone, since what fits into it
-#: differs between machines, and so would the answer.
-MAX_CPU_S = 4.0
 
 
 @dataclass
 class Trials:
-    """The patches of one target that were tried so far.
+    """The patches of one place that were tried so far.
 
     Attributes:
-        best: Of mutants, the one that repairs most, and without doubt; of results that are
-            replaced, none.
-        tests: How they went under that one; of results that are replaced, under the last.
+        best: The one that repairs most, and without doubt.
+        tests: How they went under that one.
     """
 
     trials: list[Trial] = field(default_factory=list)
@@ -123,88 +109,6 @@ class Trials:
         self.trials.append(
             Trial(line=patch.line, words=patch.words, effect=effect, n_passed=passed)
         )
-
-
-def judge(effects: Sequence[Effect]) -> InspectionOutcome:
-    """Judge a target by the effects of all its mutants."""
-    if Effect.REPAIRS in effects:
-        return InspectionOutcome.EDIT_REPAIRS
-    if Effect.BREAKS_OTHERS in effects:
-        return InspectionOutcome.EDIT_BREAKS_OTHERS
-    n_conclusive = sum(effect is not Effect.INCONCLUSIVE for effect in effects)
-    is_enough = n_conclusive >= MIN_CONCLUSIVE
-    return InspectionOutcome.NO_EDIT_REPAIRS if is_enough else InspectionOutcome.INCONCLUSIVE
-
-
-class Mutants(InspectionStrategy):
-    """Tries small edits of a function one by one.
-
-    ``propose`` yields mutants of a location, given the suspiciousness of its lines.
-    """
-
-    name = KIND
-    outcomes = (
-        InspectionOutcome.EDIT_REPAIRS,
-        InspectionOutcome.EDIT_BREAKS_OTHERS,
-        InspectionOutcome.NO_EDIT_REPAIRS,
-    )
-    is_proof = True
-
-    def __init__(self, propose: Propose) -> None:
-        self._propose = propose
-
-    def inspect(self, case: Case, target: Location, budget: Budget) -> Sequence[Finding]:
-        """Try mutants until one repairs everything without doubt, or enough were tried."""
-        started = budget.clock()
-        tried = Trials()
-        stuck: set[int] = set()  # lines where a mutant did not end
-        at_most = max_mutants(case, target)
-        for patch in self._propose(target, case.near.suspiciousness(target)):
-            is_enough = len(tried.trials) == at_most or tried.cpu_s > MAX_CPU_S
-            if is_enough or not budget.left_s():
-                break
-            if patch.line in stuck or loses_check(case, patch) or _is_meaningless(case, patch):
-                continue
-            effect = try_patch(case, patch, budget, tried)
-            is_stuck = any(run.verdict in _ENDLESS for run in tried.last.values())
-            if effect is Effect.INCONCLUSIVE and is_stuck:
-                stuck.add(patch.line)
-            if effect is Effect.REPAIRS and not tried.doubt:
-                break
-        if not tried.trials:
-            return ()
-        outcome = judge([trial.effect for trial in tried.trials])
-        if outcome is InspectionOutcome.EDIT_REPAIRS:
-            _judge_repair(case, tried, budget)
-        why = describe_trials(case, tried, outcome)
-        evidence = weigh(case.model, outcome, target, source=KIND, why=why)
-        return [finding_of_trials(evidence, tried, budget.clock() - started)]
-
-    def is_due(self, case: Case, target: Location) -> bool:
-        """Say whether ``target`` refused what it was given: an edit of its check may clear that."""
-        return case.guard is not None and target == case.guard.function
-
-
-def _judge_repair(case: Case, tried: Trials, budget: Budget) -> None:
-    """Doubt a repair that keeps tests from a line, and clear who gave what a check refused."""
-    patch = tried.best
-    if patch is not None and not tried.doubt and len(tried.tests) < N_TELLING:
-        target = patch.target
-        unit = map_of(patch.original, target.file).unit(target)
-        passing = case.near.nearest(target, MAX_PASSING, line=patch.line)
-        tests = passing or case.failing_of(target, MAX_FAILING)
-        if unit is not None and budget.left_s():
-            reached = partial(reached_lines, budget.runner, tests, unit, budget.limit_s())
-            known = reached(telling_lines(unit, is_passing=bool(passing)), None)
-            tried.doubt = lost_line(known or frozenset(), patch, reached)
-    if not tried.doubt:
-        clear_of_check(case, patch)
-
-
-def max_mutants(case: Case, target: Location) -> int:
-    """Return how many mutants of ``target`` are tried, by its present rank."""
-    likeliest = [where for where, _ in case.belief.top(N_LIKELIEST)]
-    return MAX_MUTANTS if target in likeliest else MAX_OF_OTHERS
 
 
 def loses_check(case: Case, patch: InspectionPatch) -> bool:
@@ -236,15 +140,6 @@ def clear_of_check(case: Case, patch: InspectionPatch | None) -> None:
         case.retell("guard", ())
 
 
-def _is_meaningless(case: Case, patch: InspectionPatch) -> bool:
-    """Say whether a patch decides nothing, or returns any text in the place of a truth value."""
-    texts = (patch.original, patch.patched)
-    old, new = (tree_of(edited(patch.original, text, patch.target)) for text in texts)
-    types = case.recording.types_of(patch.target)
-    return old is not None and new is not None and bool(meaningless(old, new, types))
-
-
-_ENDLESS = frozenset({Verdict.TIMEOUT, Verdict.CRASH})
 _ENDED = frozenset({Verdict.PASS, Verdict.FAIL})
 
 
@@ -328,24 +223,13 @@ def finding_of_trials(evidence: Evidence, tried: Trials, seconds: float) -> Find
         diff=tried.best.diff if tried.best is not None else "",
         repair=tried.best if evidence.outcome in REPAIRING_EDITS else None,
         tests=tried.tests,
-        signals=Signals(is_covered=True, is_failure=evidence.outcome not in _FLIPS),
+        signals=Signals(is_covered=True),
         seconds=seconds,
         cpu_s=tried.cpu_s,
         log="\n".join(f"{trial.effect.value}: {trial.words}" for trial in tried.trials),
         trials=tuple(tried.trials),
         doubt=tried.doubt if evidence.outcome is InspectionOutcome.EDIT_REPAIRS else "",
     )
-
-
-_FLIPS = frozenset(
-    {
-        InspectionOutcome.EDIT_REPAIRS,
-        InspectionOutcome.EDIT_BREAKS_OTHERS,
-        InspectionOutcome.RETURN_REPAIRS,
-        InspectionOutcome.RETURN_REPAIRS_BY_CALLEE,
-        InspectionOutcome.CONSTANT_REPAIRS,
-    }
-)
 
 
 def who_passes(case: Case, tests: Collection[str]) -> str:
@@ -359,16 +243,3 @@ def who_passes(case: Case, tests: Collection[str]) -> str:
 def others(case: Case, tests: Collection[str]) -> str:
     """Return that nothing else breaks, for the end of a sentence; empty if nothing else was run."""
     return ", and nothing else breaks" if set(tests).difference(case.failing) else ""
-
-
-def describe_trials(case: Case, tried: Trials, outcome: InspectionOutcome) -> str:
-    """Return the outcome of small edits in a sentence."""
-    n, who = len(tried.trials), who_passes(case, tried.tests)
-    words = tried.best.words if tried.best is not None else ""
-    if outcome is InspectionOutcome.EDIT_REPAIRS:
-        return f"{who} with one small edit{others(case, tried.tests)} ({words})"
-    if outcome is InspectionOutcome.EDIT_BREAKS_OTHERS:
-        return f"{who} with one small edit, but others break ({words})"
-    if outcome is InspectionOutcome.NO_EDIT_REPAIRS:
-        return f"none of {n} small edits makes the failing tests pass"
-    return f"{count(n, 'small edit')} tried, but too few runs ended to say anything"
