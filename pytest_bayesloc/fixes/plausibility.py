@@ -141,11 +141,18 @@ def is_told(candidate: Candidate) -> bool:
     for part in (one for one in candidate.parts_by_file() if one.file.endswith(".py")):
         source = map_of(part.before, part.file, is_test=part.is_test)
         unit = None if part.target is None else source.unit(part.target)
-        # Most functions that are changed have nothing unused, where that is known.
-        has_unused = unit is None or unused(unit.node, source.module.node)
-        if has_unused and uses_unused(*part.parts(), part.before):
+        # Most functions have nothing unused, and most changes of the others don't name it.
+        idle = None if unit is None else unused(unit.node, source.module.node)
+        may_use = idle is None or any(_may_use(part, name) for name in idle)
+        if may_use and uses_unused(*part.parts(), part.before):
             return True
     return False
+
+
+def _may_use(part: Candidate, name: str) -> bool:
+    """Say whether a change may use a name, or an expression that stands alone before it."""
+    is_name = name.lstrip(".").isidentifier()
+    return not is_name or part.after.count(name) > part.before.count(name)
 
 
 def by_chance(edits: Iterable[Candidate], belief: float) -> list[Candidate]:

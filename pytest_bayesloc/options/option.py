@@ -48,7 +48,6 @@ PARTS = (
     "values",
     "assertions",
     "mutants",
-    "returns",
     "constants",
     "llm",
     "generated",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OPTIONS = (
     *("--bayesloc", "--bayesloc-threshold=0.999", "--bayesloc-memory=off"),
     *("--bayesloc-llm", "--bayesloc-llm-limits=calls=8"),
-    *(f"--bayesloc-without={kind}" for kind in ("mutants", "returns", "generated")),
+    *(f"--bayesloc-without={kind}" for kind in ("mutants", "generated")),
 )
 QUESTIONS = ("ranking", "source", "values", "calls", "failure", "why", "changes", "similar")
 PLACES = {name: {"place": "add"} for name in ("source", "values", "calls", "why")}

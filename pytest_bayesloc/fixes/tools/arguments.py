@@ -243,6 +243,7 @@ _TOO_MANY = re.compile(
     r" but (\d+) "
 )
 _TWICE_OF = re.compile(r"(?:(\w+)\.)?(\w+)\(\) got multiple values for argument")
+_NO_ATTRIBUTE = re.compile(r"has no attribute '(\w+)'")
 _OF_CLASS = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
@@ -275,17 +276,10 @@ def missing_self(task: Task, _project: Project) -> Iterator[Made]:
 
 def _set(task: Task) -> Iterator[Made]:
     """The attribute where a method sets a name of its own that nothing uses."""
-    lines = {task.line, *task.lines} if task.error_type == "AssertionError" else None
     for method, owner in methods(task.tree):
         own = parameters(method.args)[:1]
-        if own not in (["self"], ["cls"]):
-            continue
-        for node in own_nodes(method):
-            if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
-                continue
-            if lines is not None and node.lineno not in lines:
-                continue
-            name, within = node.targets[0].id, {id(n) for n in ast.walk(node)}
+        for node, name in _set_names(task, method) if own in (["self"], ["cls"]) else ():
+            within = {id(n) for n in ast.walk(node)}
             if any(n.id == name and id(n) not in within for n in nodes_of(method, ast.Name)):
                 continue  # another statement uses it
             owners = family(task.tree, owner.name)
@@ -293,6 +287,22 @@ def _set(task: Task) -> Iterator[Made]:
             if any(ast.unparse(use.value) == own[0] for use in uses):
                 words = f"`{own[0]}.{name}` is set, not a name that nothing uses"
                 yield task.text.replace(node.targets[0], f"{own[0]}.{name}", words)
+
+
+def _set_names(task: Task, method: FunctionNode) -> Iterator[tuple[ast.Assign, str]]:
+    """Assignments to a name in ``method``: to what is missing, or at the lines of the failure."""
+    missing = _NO_ATTRIBUTE.search(task.message)
+    lines = {task.line, *task.lines}
+    span = range(method.lineno, (method.end_lineno or method.lineno) + 1)
+    is_near = task.error_type != "AssertionError" or not lines.isdisjoint(span)
+    if not is_near or (missing is not None and missing[1] not in task.code):
+        return
+    for node in own_nodes(method):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            is_there = task.error_type != "AssertionError" or node.lineno in lines
+            if is_there and (missing is None or name == missing[1]):
+                yield node, name
 
 
 def _with_first(text: Text, method: FunctionNode) -> Made:

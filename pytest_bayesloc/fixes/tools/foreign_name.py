@@ -148,6 +148,9 @@ object <- numpy.object
 }
 
 
+_KNOWN = {key.rpartition(".")[2] for key in (*NAMES, *METHODS, *PROPERTIES, *MEMBERS)}
+
+
 @package_tool(
     "A name, method or member of a module is of Python 2, of another language, or was removed."
     " Writes what Python has for it now.",
@@ -161,6 +164,8 @@ def foreign_name(task: Task, _project: Project) -> Iterator[Proposal]:
         yield from _without_cmp(task)
     missing = _NO_ATTRIBUTE.search(task.message)
     name = task.undefined or (missing["name"] if missing else "")
+    if name not in _KNOWN:
+        return
     edits = dict(_edits(task, name))
     heads = ((node, node.func if isinstance(node, ast.Call) else node) for node in edits)
     own = [n for n, head in heads if dotted(head, unknown="?").rpartition(".")[2] == name]
