@@ -133,11 +133,11 @@ def full_name(function: ast.expr, imported: Mapping[str, str]) -> str:
     return f"{imported.get(first, first)}{dot}{rest}"
 
 
-@lru_cache(maxsize=16)  # each function of a file asks for the same
+@lru_cache(maxsize=256)  # each function of a file asks for the same, and calls lead to others
 def aliases(tree: ast.AST) -> dict[str, str]:
     """Map each name that an import of the file binds to its dotted name."""
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes_of(tree, (ast.Import, ast.ImportFrom)):
         found |= bound_by(node)
     return found
 

@@ -25,9 +25,13 @@ from pytest_bayesloc.syntax.nodes import similar
 )
 def wrong_key(task: Task, project: Project) -> Iterator[Made]:
     """The line with a key that is nearly the missing one, or with one more key before it."""
+    subscripts = [node for node in task.nodes if isinstance(node, ast.Subscript)]
+    is_index = "indices" in task.message
+    if not is_index and all(ast.unparse(node.slice) != task.message for node in subscripts):
+        return
     text, dicts = task.text, list(_dicts(task, project))
     if task.message.startswith("list indices"):  # the key of its first item is asked for
-        nodes = [n for n in task.nodes if isinstance(n, ast.Subscript) and is_placed(text, n)]
+        nodes = [node for node in subscripts if is_placed(text, node)]
         asked = [
             n for n in nodes if isinstance(n.slice, ast.Constant) and isinstance(n.slice.value, str)
         ]
@@ -38,7 +42,7 @@ def wrong_key(task: Task, project: Project) -> Iterator[Made]:
     for node in task.nodes:
         if isinstance(node, ast.Subscript):
             yield from _other_keys(task, node, dicts)
-        for part in picked(node, "looped") if "indices" in task.message else ():
+        for part in picked(node, "looped") if is_index else ():
             lists = dict.fromkeys(k for own in dicts for k in own if isinstance(own[k], list))
             for key in lists if is_placed(text, part) else ():
                 made = f'{text.of(part)}["{key}"]'
