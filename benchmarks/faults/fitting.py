@@ -150,7 +150,10 @@ def terms_of(problem: Problem, shown: Inspected | None = None) -> tuple[dict[str
     else:
         for where, n in number.items():
             outcomes = shown.get((where.file, where.qualname), ())
-            seen += [(n, InspectionOutcome[outcome]) for outcome in outcomes]
+            known = (
+                o for o in outcomes if o in InspectionOutcome.__members__
+            )  # older ones are gone
+            seen += [(n, InspectionOutcome[outcome]) for outcome in known]
     for n, outcome in seen:
         if outcome not in SILENT:
             terms[n][outcome.name] = 1.0
