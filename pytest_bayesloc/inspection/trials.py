@@ -116,19 +116,22 @@ def loses_check(case: Case, patch: InspectionPatch) -> bool:
     guard = case.guard
     if guard is None:
         return False
-    is_tested = False
-    if patch.target == guard.function:
-        unit = map_of(patch.original, patch.target.file).unit(patch.target)
-        refusing = {  # lines on which the check, before the patch, refuses
-            statement.lineno
-            for check in (nodes_of(unit.node, ast.If) if unit is not None else ())
-            if ast.unparse(check.test) == guard.condition
-            for statement in (*check.body, *check.orelse)
-            if isinstance(statement, ast.Raise)
-        }
-        rows = case.spectrum.lines.get(guard.function, {})
-        is_tested = any(rows.get(line, 0) & case.spectrum.passing for line in refusing)
+    is_tested = patch.target == guard.function and is_judged(case, guard, patch.original)
     return drops_check(patch, guard, is_tested=is_tested)
+
+
+def is_judged(case: Case, guard: Guard, text: str) -> bool:
+    """Say whether passing tests see a check refuse what they give it; ``text`` is of its file."""
+    unit = map_of(text, guard.function.file).unit(guard.function)
+    refusing = {  # lines on which it refuses
+        statement.lineno
+        for check in (nodes_of(unit.node, ast.If) if unit is not None else ())
+        if ast.unparse(check.test) == guard.condition
+        for statement in (*check.body, *check.orelse)
+        if isinstance(statement, ast.Raise)
+    }
+    rows = case.spectrum.lines.get(guard.function, {})
+    return any(rows.get(line, 0) & case.spectrum.passing for line in refusing)
 
 
 def clear_of_check(case: Case, patch: InspectionPatch | None) -> None:

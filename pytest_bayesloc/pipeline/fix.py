@@ -64,7 +64,13 @@ from pytest_bayesloc.fixes.tasks import (
     users,
 )
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
-from pytest_bayesloc.inspection.trials import clear_of_check, loses_check, others, who_passes
+from pytest_bayesloc.inspection.trials import (
+    clear_of_check,
+    is_judged,
+    loses_check,
+    others,
+    who_passes,
+)
 from pytest_bayesloc.pipeline.execute import WideRunners, open_pool
 from pytest_bayesloc.pipeline.fix_tools import (
     announce_refusals,
@@ -412,9 +418,8 @@ class FixStage:
 
 
 def _unasked(case: Case, candidate: Candidate) -> str:
-    """Say that a change lets the data of a test through that a check refused, if it does."""
-    is_of_test = case.guard is not None and case.guard.owner.is_test
-    is_loose = is_of_test and loses_check(case, patch_of(candidate))
+    """Say that a change lets data through that a check refused, if a test is probably at fault."""
+    is_loose = _is_test_meant(case) and loses_check(case, patch_of(candidate))
     return "it lets what the test made pass a check" if is_loose else ""
 
 
@@ -494,9 +499,16 @@ def is_open(context: Context, case: Case) -> bool:
     is_known = case.cause is not None or bool(case.culprits) or bool(case.explained())
     if not is_allowed or is_known or case.flaky or not case.failing:
         return False
-    # A check that refused a test's data may be too strict: an edit of it clears the test.
-    is_meant = any(where.is_test and p >= MEANT for where, p in case.belief.top(1))
-    return case.guard is not None or not is_meant
+    # A check that refused a test's data may be too strict, if other tests say what it is for.
+    guard = case.guard
+    text = context.sources.read(guard.function.file) if guard is not None else None
+    is_clearing = guard is not None and text is not None and is_judged(case, guard, text)
+    return is_clearing or not _is_test_meant(case)
+
+
+def _is_test_meant(case: Case) -> bool:
+    """Say whether a test is probably at fault."""
+    return any(where.is_test and p >= MEANT for where, p in case.belief.top(1))
 
 
 def findings_of(case: Case, found: Search) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_bayesloc.domain.fixing import Level
+from pytest_bayesloc.domain.source import map_of
 from pytest_bayesloc.fixes.candidate import CHANGE, TOOL
 from pytest_bayesloc.fixes.check import Checked, Status
 from pytest_bayesloc.fixes.plausibility import (
@@ -209,8 +210,10 @@ def test_weight_is_of_the_edits_and_more_where_a_parameter_is_used_at_last() -> 
 )
 def test_a_change_is_told_by_what_nothing_used(before: str, after: str) -> None:
     change = replace(LESS.candidate, before=before, after=after)
+    where = map_of(before, change.file).units[1].location
 
     assert is_told(change)
+    assert is_told(replace(change, target=where))
     assert not is_told(replace(change, before=after, after=before))
     assert not is_told(replace(change, after="def f(a, b):\n    return 0\n"))
 

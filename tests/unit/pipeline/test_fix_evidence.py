@@ -25,6 +25,7 @@ from pytest_bayesloc.pipeline.fix import (
     unverified,
     weigh_fixes,
 )
+from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import case_of
 from tests.unit.fixes.candidates import candidate
@@ -177,17 +178,33 @@ def test_likeliest_fixes_are_tried_where_nothing_explains_a_group_yet(
     assert is_open(context, on) is expected  # type: ignore[arg-type]  # all that is asked
 
 
-@pytest.mark.parametrize(("p_of_test", "expected"), [(0.45, True), (0.55, False)])
-def test_no_edit_of_code_is_tried_where_a_test_is_probably_at_fault(
-    p_of_test: float, *, expected: bool
+@pytest.mark.parametrize(
+    ("p_of_test", "is_refused", "is_judged", "expected"),
+    [
+        (0.45, False, False, True),
+        (0.55, False, False, False),
+        (0.55, True, False, False),
+        (0.55, True, True, True),
+    ],
+    ids=["code", "test", "check", "check that a passing test sees"],
+)
+def test_no_edit_is_tried_where_a_test_is_at_fault_unless_other_tests_judge_a_check(
+    p_of_test: float, *, is_refused: bool, is_judged: bool, expected: bool
 ) -> None:
+    text = "def f(x):\n    if x < 1:\n        raise ValueError\n    return x\n"
+    where = SourceMap(text, "m.py").units[1].location
     test = replace(G, file="test_m.py", is_test=True)
-    lines = {F: {2: 1}, G: {6: 1}, test: {6: 1}}
-    spectrum = Spectrum(tests=("t::a",), failing=1, passing=0, lines=lines)
-    on = case_of(spectrum, {F: 0.3, G: 0.7 - p_of_test, test: p_of_test})
-    settings = SimpleNamespace(without=frozenset(), n_inspections=40)
+    lines = {where: {3: 0b11 if is_judged else 0b01}, test: {6: 0b01}}
+    spectrum = Spectrum(tests=("t::a", "t::b"), failing=0b01, passing=0b10, lines=lines)
+    on = case_of(spectrum, {where: 1 - p_of_test, test: p_of_test})
+    guard = Guard(function=where, condition="x < 1", owner=test, line=3, value="`x`")
+    on.guard = guard if is_refused else None
+    context = SimpleNamespace(
+        settings=SimpleNamespace(without=frozenset(), n_inspections=40),
+        sources=SimpleNamespace(read=lambda _: text),
+    )
 
-    assert is_open(SimpleNamespace(settings=settings), on) is expected  # type: ignore[arg-type]
+    assert is_open(context, on) is expected  # type: ignore[arg-type]  # all that is asked
 
 
 def test_a_repair_of_an_inspection_that_breaks_more_tests_is_none() -> None:
