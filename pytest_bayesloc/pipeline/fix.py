@@ -102,7 +102,7 @@ OF_SAMPLES = 1 / 10  # of the time, to note the values at points of functions
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 #: Seconds of the budget in which an inspection tries the likeliest fixes, and those to check what
 #: passes: of 45 searches on real bugs that found something 33 had it in four seconds.
-TRY_S, CHECK_S = 6.0, 15.0
+TRY_S, CHECK_S = 4.5, 15.0
 MIN_CONCLUSIVE = 3  # edits of a function that must fail before that says something
 N_TOLD = 24  # of them
 MEANT = 1 / 2  # P(a test is at fault), from which on no edit of code is tried for its sake
