@@ -15,6 +15,7 @@ from pytest_bayesloc.fixes.candidate import OTHER_CONSTANT, Candidate, patch_of
 from pytest_bayesloc.syntax.nodes import raising_lines
 from pytest_bayesloc.syntax.text import differing_lines
 
+Rerunner = Callable[[Runner, InspectionPatch | None, Sequence[str], float], Rerun]
 Covering = Callable[[Location], Sequence[str]]
 
 N_TELLING = 5  # tests, with which a change that empties code hardly passes
@@ -153,6 +154,7 @@ class Checker:
         near: Passing tests that forked processes can run, too.
         wide: Gives a runner whose forked processes can run all of some tests; None where there is
             none, or no time to start it.
+        rerun: Runs tests by a runner, unless it is known how they end.
         by_import: Whether an import may have called a function: what it made then is older than any
             change of it in a forked process.
         runs: Per failing test, how it ends as it is; empty until ``fails_again`` was asked.
@@ -176,6 +178,9 @@ class Checker:
     runs: Mapping[str, TestRun] = field(default_factory=dict)
     flaky: tuple[str, ...] = ()
     known: Mapping[str, Mapping[str, TestRun]] = field(default_factory=dict)
+    rerun: Rerunner = lambda runner, patch, tests, limit_s: runner.rerun(
+        patch, tests, limit_s=limit_s
+    )
     _usual_s: float = 0.0
     _ill: set[str] = field(default_factory=set)
     _lines: dict[tuple[Location, tuple[str, ...]], frozenset[int] | None] = field(
@@ -444,8 +449,8 @@ class Checker:
         runner: Runner | None = None,
     ) -> Rerun:
         more_s += FRESH_S if patch is not None and patch.fresh else 0.0
-        runner = runner or self.runner
-        return runner.rerun(patch, self._in_order(tests), limit_s=self._limit_s(more_s))
+        tests, limit_s = self._in_order(tests), self._limit_s(more_s)
+        return self.rerun(runner or self.runner, patch, tests, limit_s)
 
     def _limit_s(self, more_s: float) -> float:
         """Wall seconds for tests that took ``_usual_s`` as they are, as far as there is time."""

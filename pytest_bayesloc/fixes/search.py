@@ -85,6 +85,7 @@ class Search:
         n_spared: Candidates that were not run, since they are known to be none.
         is_out_of_time: Whether time ran out before all was tried.
         nearest: What came nearest of those with which some failing tests pass, and others not.
+        halves: Per place, the same.
         partial: The same, if it is a tool's, nothing better was found, and it breaks nothing.
         trials: Per function, what came of edits of it.
         seconds: Wall seconds that it took.
@@ -121,6 +122,7 @@ class Search:
         self.n_spared = 0
         self.is_out_of_time = False
         self.nearest: Checked | None = None
+        self.halves: dict[Location, Checked] = {}
         self.partial: Checked | None = None
         self.trials: dict[Location, list[Trial]] = {}
         self.seconds = 0.0
@@ -202,18 +204,17 @@ class Search:
             self._settle()
         nearest = self.nearest
         if not self.verified and nearest is not None and nearest.candidate.stage == TOOL:
-            self.take_part(nearest.failing)
+            self.take_part(nearest, nearest.failing)
         self.seconds = self._checker.clock() - self._started
 
-    def take_part(self, failing: Sequence[str]) -> None:
-        """Check what came nearest for some failing tests alone.
+    def take_part(self, half: Checked, failing: Sequence[str]) -> None:
+        """Check a change for some failing tests alone: ``partial`` if it is verified.
 
         Raises:
             ExecutionError: If tests can't be run again.
         """
-        if self.nearest is not None:
-            part = self._checker.check_part(self.nearest, tuple(failing))
-            self.partial = part if part.status is Status.VERIFIED else None
+        part = self._checker.check_part(half, tuple(failing))
+        self.partial = part if part.status is Status.VERIFIED else None
 
     def _found_by(self, stage: Iterator[Iterable[Candidate]], seen: frozenset[str]) -> bool:
         """Try what a stage has until new processes agree to something that was not ``seen``."""
@@ -437,6 +438,10 @@ class Search:
         nearest = self.nearest
         if checked.n_green > (nearest.n_green if nearest is not None else 0):
             self.nearest = checked
+        if checked.n_green:
+            where = changed_location(candidate)
+            known = self.halves.setdefault(where, checked)
+            self.halves[where] = max(known, checked, key=lambda half: half.n_green)
         if candidate.stage == EDIT:  # alone it may be half of what is needed
             self._edits.append(candidate)
         is_by_tools = self._tools.library.names.issuperset(candidate.tools)

@@ -64,18 +64,34 @@ class Budget:
             ExecutionError: If the place where re-runs happen is lost.
         """
         limit_s = min(self.limit_s(), at_most_s)
-        # What is computed with another value says which one to try next: that is not remembered.
-        if patch is None or patch.value is not None:
-            return self.runner.rerun(patch, tests, limit_s=limit_s)
-        rejected, errors = self._case.rejected, self._case.errors
-        known = rejected.find(patch, tests, errors)
-        if known is not None:
-            return known
-        rerun = self.runner.rerun(patch, tests, limit_s=limit_s)
-        rejected.add(patch, tests, errors, rerun)
-        if patch.key and rerun.n_swapped:
+        rerun = rerun_once(self.runner, self._case, patch, tests, limit_s=limit_s)
+        if patch is not None and patch.value is None and patch.key and rerun.n_swapped:
             self._case.tried.setdefault(patch.key, {}).update(rerun.tests)
         return rerun
+
+
+def rerun_once(
+    runner: Runner,
+    case: Case,
+    patch: InspectionPatch | None,
+    tests: Sequence[str],
+    *,
+    limit_s: float,
+) -> Rerun:
+    """Run ``tests`` under ``patch``, unless an earlier run on this code saw them fail under it.
+
+    Raises:
+        ExecutionError: If the place where re-runs happen is lost.
+    """
+    # What is computed with another value says which one to try next: that is not remembered.
+    if patch is None or patch.value is not None:
+        return runner.rerun(patch, tests, limit_s=limit_s)
+    known = case.rejected.find(patch, tests, case.errors)
+    if known is not None:
+        return known
+    rerun = runner.rerun(patch, tests, limit_s=limit_s)
+    case.rejected.add(patch, tests, case.errors, rerun)
+    return rerun
 
 
 class InspectionStrategy:

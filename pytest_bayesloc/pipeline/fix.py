@@ -27,7 +27,7 @@ from pytest_bayesloc.fixes.candidate import (
     Candidate,
     patch_of,
 )
-from pytest_bayesloc.fixes.check import Checked, Checker, Status
+from pytest_bayesloc.fixes.check import N_FIRST, Checked, Checker, Status
 from pytest_bayesloc.fixes.edit_candidates import (
     edits_after,
     inspected,
@@ -44,6 +44,7 @@ from pytest_bayesloc.fixes.project import Project
 from pytest_bayesloc.fixes.reach import Reach, out_of_bounds
 from pytest_bayesloc.fixes.search import (
     N_SHOWN,
+    STEPS,
     STORED,
     NextStep,
     Objections,
@@ -63,7 +64,7 @@ from pytest_bayesloc.fixes.tasks import (
     unconcerned,
     users,
 )
-from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
+from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy, rerun_once
 from pytest_bayesloc.inspection.trials import (
     clear_of_check,
     is_judged,
@@ -276,6 +277,10 @@ class FixStage:
                     wide=lambda tests: wide.runner_of(tests, pool, ends - self.clock()),
                     by_import=lambda where: where in (imports(where.file) or {where}),
                 )
+                if check_s:
+                    checker.rerun = lambda runner, patch, tests, limit_s: rerun_once(
+                        runner, case, patch, tests, limit_s=limit_s
+                    )
                 if checker.failing and checker.fails_again():
                     objections = Objections(refusal, is_unsound)
                     return self._found(case, tools, checker, objections, budget_s, check_s)
@@ -309,7 +314,9 @@ class FixStage:
         budget_s: float,
         check_s: float,
     ) -> Search:
-        files, known = test_files(case.spectrum.tests), case.rejected.known_fixes()
+        files = test_files(case.spectrum.tests)
+        # What an inspection saw fail is told again: each of its runs is known, and not its end.
+        known = frozenset() if check_s else case.rejected.known_fixes()
         never_edited = self.context.settings.never_edited
         is_mutated = "mutants" not in self.context.settings.without
 
@@ -332,11 +339,14 @@ class FixStage:
             taken_back=taken_back(case) if not check_s else (),
             generated=None if self.llm is None else self._generated(self.llm, case, search),
         )
-        if check_s and not search.verified and search.nearest is not None:
-            part = case.failing_of(changed_location(search.nearest.candidate), len(case.failing))
-            if 1 < len(part) < len(checker.failing):  # others may fail for another reason
-                search.take_part(part)
-        case.rejected.add_fixes(search.failed)
+        is_divisible = all(checked.candidate.stage == STEPS for checked in search.verified)
+        for where, half in search.halves.items() if check_s and is_divisible else ():
+            own = case.failing_of(where, len(case.failing))
+            is_whole = set(own) <= {*half.failing, *case.failing[N_FIRST:]}
+            if search.partial is None and is_whole and 1 < len(own) < len(checker.failing):
+                search.take_part(half, own)  # the others fail for another reason
+        if not check_s:
+            case.rejected.add_fixes(search.failed)
         case.rejected.n_spared += search.n_spared
         return search
 
@@ -513,7 +523,7 @@ def _is_test_meant(case: Case) -> bool:
 
 def findings_of(case: Case, found: Search) -> Iterator[Finding]:
     """Yield what a search says of each place: first its best fix, as an inspection's repair."""
-    best = found.best[0] if found.best else found.partial
+    best = found.partial or next(iter(found.best), None)
     repaired = None
     if best is not None and not best.candidate.companions:
         repaired = changed_location(best.candidate)
