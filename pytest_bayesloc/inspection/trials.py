@@ -77,7 +77,7 @@ def _shape(test: ast.expr) -> tuple[str, ...]:
 MAX_FAILING = 10
 MAX_PASSING = 10
 MAX_CONTROLS = 3  # re-runs of passing tests: one that does not end keeps the rest from running
-LEAST_S = 0.5  # a mutant may loop: it gets much less time than the tests themselves would
+LEAST_S = 0.5  # an edit may loop: it gets much less time than the tests themselves would
 
 
 @dataclass

@@ -141,7 +141,7 @@ class FixStage:
         return results
 
     def likeliest(self, case: Case, limit_s: float) -> Search | None:
-        """Try the likeliest fixes of a group for some seconds, of ``limit_s`` wall seconds.
+        """Try the likeliest fixes of a group for some of the ``limit_s`` seconds that are left.
 
         Returns:
             The search; None if nothing was searched.
@@ -429,7 +429,8 @@ class FixStage:
 
 def _unasked(case: Case, candidate: Candidate) -> str:
     """Say that a change lets data through that a check refused, if a test is probably at fault."""
-    is_loose = _is_test_meant(case) and loses_check(case, patch_of(candidate))
+    is_asked = case.guard is not None and _is_test_meant(case)
+    is_loose = is_asked and loses_check(case, patch_of(candidate))
     return "it lets what the test made pass a check" if is_loose else ""
 
 
@@ -505,9 +506,9 @@ def is_open(context: Context, case: Case) -> bool:
     """Say whether the likeliest fixes may tell more of a group than is known."""
     settings = context.settings
     is_allowed = KIND not in settings.without and settings.n_inspections > len(case.inspections)
-    is_allowed = is_allowed and case.model != REFERENCE_MODEL  # it takes nothing from edits
+    is_told = case.model != REFERENCE_MODEL  # that takes nothing from edits
     is_known = case.cause is not None or bool(case.culprits) or bool(case.explained())
-    if not is_allowed or is_known or case.flaky or not case.failing:
+    if not (is_allowed and is_told and case.failing) or is_known or case.flaky:
         return False
     # A check that refused a test's data may be too strict, if other tests say what it is for.
     guard = case.guard
