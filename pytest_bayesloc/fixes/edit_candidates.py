@@ -96,9 +96,13 @@ def taken_back(case: Case) -> Iterator[Candidate]:
 
 
 def inspected(case: Case) -> Iterator[Candidate]:
-    """Yields the edits with which inspections saw the failing tests pass, the last found first."""
+    """Yields the edits with which inspections saw the failing tests pass, the last found first.
+
+    None of those that a search found: it finds them again, as what they are.
+    """
     for finding in reversed(case.inspections):
-        yield from inspected_by(finding)
+        if finding.evidence.source != KIND:
+            yield from inspected_by(finding)
 
 
 def inspected_by(finding: Finding) -> Iterator[Candidate]:

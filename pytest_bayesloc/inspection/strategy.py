@@ -64,10 +64,7 @@ class Budget:
             ExecutionError: If the place where re-runs happen is lost.
         """
         limit_s = min(self.limit_s(), at_most_s)
-        rerun = rerun_once(self.runner, self._case, patch, tests, limit_s=limit_s)
-        if patch is not None and patch.value is None and patch.key and rerun.n_swapped:
-            self._case.tried.setdefault(patch.key, {}).update(rerun.tests)
-        return rerun
+        return rerun_once(self.runner, self._case, patch, tests, limit_s=limit_s)
 
 
 def rerun_once(
@@ -91,6 +88,8 @@ def rerun_once(
         return known
     rerun = runner.rerun(patch, tests, limit_s=limit_s)
     case.rejected.add(patch, tests, case.errors, rerun)
+    if patch.key and rerun.n_swapped:
+        case.tried.setdefault(patch.key, {}).update(rerun.tests)
     return rerun
 
 

@@ -72,14 +72,14 @@ from pytest_bayesloc.inspection.trials import (
     others,
     who_passes,
 )
-from pytest_bayesloc.pipeline.execute import WideRunners, open_pool
+from pytest_bayesloc.pipeline.execute import WideRunners, is_local, open_pool
 from pytest_bayesloc.pipeline.fix_tools import (
     announce_refusals,
     tool_records,
     tools_of,
 )
 from pytest_bayesloc.pipeline.order import explain_order
-from pytest_bayesloc.ranking.likelihoods import REFERENCE_MODEL, weigh
+from pytest_bayesloc.ranking.likelihoods import NEUTRAL, REFERENCE_MODEL, weigh
 from pytest_bayesloc.report.document import MAX_TESTS, FixEntry
 from pytest_bayesloc.report.encoding import entry_of, positive
 from pytest_bayesloc.spectrum.build import executed_by_imports
@@ -104,6 +104,7 @@ SPARE = 1 / 4  # of the time, for what changed since the tests passed
 #: Seconds of the budget in which an inspection tries the likeliest fixes, and those to check what
 #: passes: of 45 searches on real bugs that found something 33 had it in four seconds.
 TRY_S, CHECK_S = 4.5, 15.0
+FAR_S, FAR = 25.0, 2 / 3  # the same where each try goes to another machine; of the time left
 MIN_CONCLUSIVE = 3  # edits of a function that must fail before that says something
 N_TOLD = 24  # of them
 MEANT = 1 / 2  # P(a test is at fault), from which on no edit of code is tried for its sake
@@ -157,8 +158,9 @@ class FixStage:
         )
         with closing(WideRunners(self.context)) as wide, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the suite may have made errors of them
-            check_s = min(CHECK_S, limit_s - TRY_S)
-            return self._search(case, tools, reach, TRY_S, wide, check_s)
+            try_s = min(TRY_S if is_local(self.context) else FAR_S, limit_s * FAR)
+            check_s = min(CHECK_S, limit_s - try_s)
+            return self._search(case, tools, reach, try_s, wide, check_s)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -494,9 +496,9 @@ class LikelyFixes(InspectionStrategy):
         self._stage = stage
 
     def explore(self, case: Case, budget: Budget) -> Iterator[Finding]:
-        """Yield what they show of each place; nothing where a search for fixes follows."""
-        context, left_s = self._stage.context, budget.left_s()
-        if not context.settings.searches_fixes and left_s > TRY_S and is_open(context, case):
+        """Yield what they show of each place; a search that follows goes on from there."""
+        left_s = budget.left_s()
+        if left_s > TRY_S and is_open(self._stage.context, case):
             # Seconds in which a busy machine gave the run no CPU are not counted.
             found = replace(self._stage, clock=budget.clock).likeliest(case, left_s)
             yield from findings_of(case, found) if found is not None else ()
@@ -557,7 +559,7 @@ def _repair(case: Case, best: Checked, where: Location) -> Finding:
         seconds=best.seconds,
         trials=(Trial(line=best.candidate.line, words=words, effect=Effect.REPAIRS),),
         doubt=best.shown_doubt,
-        repair=best.patch,
+        repair=replace(best.patch, kind=KIND, words=words),
     )
 
 
@@ -572,8 +574,10 @@ def _failures(case: Case, where: Location, trials: Sequence[Trial]) -> Iterator[
     if breaking or len(trials) >= MIN_CONCLUSIVE:
         fails, breaks = InspectionOutcome.NO_EDIT_REPAIRS, InspectionOutcome.EDIT_BREAKS_OTHERS
         outcome, why = breaks if breaking else fails, words_of_failures(trials)
+        # How many are tried depends on time: that none repairs is told, and not weighed.
+        learned = None if breaking else NEUTRAL
         yield Finding(
-            evidence=weigh(case.model, outcome, where, source=KIND, why=why),
+            evidence=weigh(case.model, outcome, where, source=KIND, why=why, learned=learned),
             signals=Signals(is_covered=True, is_failure=not breaking),
             trials=(*breaking, *(t for t in trials if t not in breaking))[:N_TOLD],
         )

@@ -14,7 +14,7 @@ from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.fixes.candidate import EDIT, Candidate, patch_of
 from pytest_bayesloc.fixes.check import Checked, Status
-from pytest_bayesloc.fixes.edit_candidates import inspected
+from pytest_bayesloc.fixes.edit_candidates import inspected, inspected_by
 from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.pipeline.fix import (
     MIN_CONCLUSIVE,
@@ -130,7 +130,7 @@ def test_first_fix_that_an_inspection_found_is_the_repair_of_its_place() -> None
     on = taken(case(), found)
 
     (finding,) = on.inspections
-    assert finding.repair == found.best[0].patch
+    assert finding.repair == replace(found.best[0].patch, kind=KIND, words="other number, m")
     assert finding.evidence.why == "0 of 1 failing tests pass with one small edit (other number, m)"
     assert (finding.step, finding.belief_after) == (1, on.belief.p(F))
     assert on.belief.p(F) == pytest.approx(weighed(case(), found).belief.p(F))
@@ -209,7 +209,8 @@ def test_no_edit_is_tried_where_a_test_is_at_fault_unless_other_tests_judge_a_ch
 
 def test_a_repair_of_an_inspection_that_breaks_more_tests_is_none() -> None:
     known = case(REPAIRS)
-    (candidate,) = inspected(known)
+    (candidate,) = inspected_by(known.inspections[0])
+    assert [*inspected(known)] == []  # a search finds it again
 
     weighed(known, Found(broken=frozenset({candidate.key})))
 
