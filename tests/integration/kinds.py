@@ -155,10 +155,6 @@ KINDS = (
                     return Order(0, 30)
 
 
-                def test_amount():
-                    assert Order(2, 30).amount() == 60
-
-
                 def test_amount_of_bolts(order):
                     assert order.amount() == 60
 
