@@ -89,7 +89,8 @@ class Search:
         partial: The same, if it is a tool's, nothing better was found, and it breaks nothing.
         trials: Per function, what came of edits of it.
         seconds: Wall seconds that it took.
-        spare_s: Seconds that are kept for what takes changes back.
+        spare_s: Seconds that are kept for what takes changes back, or to check what passes.
+        least: Candidates that are run although half of those seconds go by.
     """
 
     def __init__(
@@ -127,6 +128,7 @@ class Search:
         self.trials: dict[Location, list[Trial]] = {}
         self.seconds = 0.0
         self.spare_s = 0.0
+        self.least = 0
 
     @property
     def n_failing(self) -> int:
@@ -331,7 +333,9 @@ class Search:
         n_before = len(self.verified)
         for batch in batches:
             for candidate in batch:
-                if self._checker.left_s() <= spare_s:
+                left_s = self._checker.left_s()
+                is_late = self.n_tried >= self.least or left_s <= spare_s / 2
+                if left_s <= spare_s and is_late:
                     self.is_out_of_time = True
                     return
                 found = self.verified[n_before:]

@@ -104,6 +104,7 @@ SPARE = 1 / 4  # of the time, for what changed since the tests passed
 #: Seconds of the budget in which an inspection tries the likeliest fixes, and those to check what
 #: passes: of 45 searches on real bugs that found something 33 had it in four seconds.
 TRY_S, CHECK_S = 4.5, 15.0
+N_LEAST = 40  # changes that are tried although a busy machine needs longer
 FAR_S, FAR = 25.0, 2 / 3  # the same where each try goes to another machine; of the time left
 MIN_CONCLUSIVE = 3  # edits of a function that must fail before that says something
 N_TOLD = 24  # of them
@@ -332,6 +333,7 @@ class FixStage:
         limit_s = budget_s * OF_SAMPLES
         edits = mutated(case, self.context.sources, never_edited, checker.runner, limit_s)
         search.spare_s = check_s or (budget_s * SPARE if case.changes.code else 0.0)
+        search.least = N_LEAST if check_s else 0
         search.begin(inspected(case))
         search.run(
             tasks_of(case, self.context.sources),
