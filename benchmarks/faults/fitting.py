@@ -150,9 +150,8 @@ def terms_of(problem: Problem, shown: Inspected | None = None) -> tuple[dict[str
     else:
         for where, n in number.items():
             outcomes = shown.get((where.file, where.qualname), ())
-            known = (
-                o for o in outcomes if o in InspectionOutcome.__members__
-            )  # older ones are gone
+            # Some of older versions are gone.
+            known = (o for o in outcomes if o in InspectionOutcome.__members__)
             seen += [(n, InspectionOutcome[outcome]) for outcome in known]
     for n, outcome in seen:
         if outcome not in SILENT:

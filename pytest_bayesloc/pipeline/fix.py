@@ -511,7 +511,7 @@ def is_open(context: Context, case: Case) -> bool:
     settings = context.settings
     is_allowed = KIND not in settings.without and settings.n_inspections > len(case.inspections)
     is_told = case.model != REFERENCE_MODEL  # that takes nothing from edits
-    is_known = case.cause is not None or bool(case.culprits) or bool(case.explained())
+    is_known = case.cause is not None or bool(case.culprits)
     if not (is_allowed and is_told and case.failing) or is_known or case.flaky:
         return False
     # A check that refused a test's data may be too strict, if other tests say what it is for.
