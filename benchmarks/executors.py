@@ -22,9 +22,10 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_bayesloc.domain.fixing import MUTANTS
 from pytest_bayesloc.domain.inspection import InspectionPatch, Verdict
 from pytest_bayesloc.domain.source import SourceMap, tree_of
-from pytest_bayesloc.fixes.mutations import FIRST, KIND, edits
+from pytest_bayesloc.fixes.mutations import FIRST, edits
 from pytest_bayesloc.rerun.command import NEUTRAL, PLUGIN, Command
 from pytest_bayesloc.rerun.effects import Effects
 from pytest_bayesloc.rerun.link import Workspaces
@@ -150,7 +151,7 @@ def _patches(project: Path) -> list[InspectionPatch]:
     lines = dict.fromkeys(range(where.start_line, where.end_line + 1), 1.0)
     made = edits(FIRST, source, unit, lines)
     patches = [
-        InspectionPatch(target=where, kind=KIND, original=source.text, patched=text)
+        InspectionPatch(target=where, kind=MUTANTS, original=source.text, patched=text)
         for _, _, text in made
         if tree_of(text) is not None
     ]

@@ -25,7 +25,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from benchmarks.faults.replay import outcome_of, problems
 from benchmarks.faults.shares import REAL
-from pytest_bayesloc.domain.evidence import REPAIRING_EDITS, InspectionOutcome
+from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.ranking.belief import blend_features, fullness
 from pytest_bayesloc.ranking.evidence.text import beside_others
 
@@ -52,7 +52,6 @@ FEW = "few candidates"
 PENALTY = 1.0
 #: How far behind the likeliest location one lies that a change repairs.
 DISTANCE = "distance of a repair"
-_EDITS = {outcome.name for outcome in REPAIRING_EDITS}
 SILENT = frozenset({InspectionOutcome.INCONCLUSIVE, InspectionOutcome.NO_COVERAGE})
 
 
@@ -244,7 +243,7 @@ def with_distances(choice: Choice, at_hand: Terms) -> Choice:
     logits = _logits(choice, at_hand)
     behind = (float(np.max(logits) - own) for own in logits)
     terms = tuple(
-        {**own, DISTANCE: nats} if _EDITS & own.keys() else own
+        {**own, DISTANCE: nats} if InspectionOutcome.EDIT_REPAIRS.name in own else own
         for own, nats in zip(choice.terms, behind, strict=True)
     )
     return replace(choice, terms=terms)

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.faults.shares import REAL
 from pytest_bayesloc.domain.evidence import OUTCOMES, InspectionOutcome, StaticOutcome
 from pytest_bayesloc.domain.failure import Failure, Role, Situation
+from pytest_bayesloc.domain.fixing import MUTANTS
 from pytest_bayesloc.domain.inspection import Effect, Finding, Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.recording import Call, Recording
 from pytest_bayesloc.domain.spectrum import Spectrum
-from pytest_bayesloc.fixes.mutations import KIND
 from pytest_bayesloc.inspection.loop import InspectionLoop
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
+from pytest_bayesloc.inspection.strategies.likely_fixes import MIN_CONCLUSIVE
 from pytest_bayesloc.inspection.strategy import InspectionStrategy, Limits
-from pytest_bayesloc.pipeline.fix import MIN_CONCLUSIVE
 from pytest_bayesloc.ranking.belief import ModelChoice, joint_prior
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.swallowed import SOURCE as SWALLOWED
@@ -88,7 +88,7 @@ class Problem:
 
     def __init__(self, row: Json, group: Json) -> None:
         # Rows of older versions hold kinds of inspections that are gone.
-        made = [one for one in group["inspections"] if one[1] in {Assertions.name, KIND}]
+        made = [one for one in group["inspections"] if one[1] in {Assertions.name, MUTANTS}]
         self.raw = {**group, "inspections": made}
         # Planted code is tested by what was there before; a planted mistake in a test is new.
         is_new = row["kind"] in {REAL, "test"}
@@ -247,7 +247,7 @@ def replay(problem: Problem, case: Case, setting: Setting) -> None:
     clock = _Clock()
     kinds: list[InspectionStrategy] = [
         _Replayed(name, outcomes, table, clock)
-        for name, outcomes in ((Assertions.name, Assertions.outcomes), (KIND, EDITS))
+        for name, outcomes in ((Assertions.name, Assertions.outcomes), (MUTANTS, EDITS))
         if name not in setting.without
     ]
     limits = Limits(threshold=setting.threshold, budget_s=setting.budget_s)
@@ -383,7 +383,7 @@ class _Replayed(InspectionStrategy):
         made = self._table.get((target, self.name))
         if made is None:
             return ()
-        if self.name == KIND:
+        if self.name == MUTANTS:
             likeliest = [where for where, _ in case.belief.top(N_LIKELIEST)]
             made = _first_of(made, N_EDITS if target in likeliest else N_EDITS_OF_OTHERS)
         _, _, _, seconds, cpu_s, *_ = made
@@ -403,7 +403,7 @@ def _first_of(made: Sequence[Any], at_most: int) -> list[Any]:
 def outcome_of(made: Sequence[Any]) -> Outcome:
     """What an inspection came to; of mutants it is judged anew by what each of them did."""
     _, kind, outcome, _, _, _, trials = made
-    if kind == KIND:
+    if kind == MUTANTS:
         return judged([Effect[effect] for _, _, effect, _ in trials])
     return OUTCOMES[outcome]
 

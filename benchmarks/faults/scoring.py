@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from benchmarks.faults.replay import Setting, outcome_of, problems, replay
 from benchmarks.faults.shares import weights
 from benchmarks.suites.scores import TOP, Standing, standing
-from pytest_bayesloc.domain.evidence import REPAIRING_EDITS
+from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.ranking.faults import listed
 from pytest_bayesloc.ranking.formulas import function_scores, line_maximum, scorer
 
@@ -133,7 +133,7 @@ def _repaired(problem: Problem) -> set[Location]:
     return {
         problem.locations[one[0]]
         for one in made
-        if one[0] >= 0 and outcome_of(one) in REPAIRING_EDITS
+        if one[0] >= 0 and outcome_of(one) is InspectionOutcome.EDIT_REPAIRS
     }
 
 

@@ -31,12 +31,6 @@ class InspectionOutcome(TextEnum):
     EDIT_REPAIRS = "EDIT_REPAIRS"
     EDIT_BREAKS_OTHERS = "EDIT_BREAKS_OTHERS"
     NO_EDIT_REPAIRS = "NO_EDIT_REPAIRS"
-    # Of constants that the target holds:
-    CONSTANT_REPAIRS = "CONSTANT_REPAIRS"
-
-
-#: With an edit of the target, the failing tests pass, and nothing else breaks.
-REPAIRING_EDITS = frozenset({InspectionOutcome.EDIT_REPAIRS, InspectionOutcome.CONSTANT_REPAIRS})
 
 
 class ChangeOutcome(TextEnum):

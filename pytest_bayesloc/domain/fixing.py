@@ -12,6 +12,7 @@ TAKE_BACK = "take-back"
 UNDO = "undoing"
 RETIRED_AFTER = 10  # bugs
 RETIRED_BELOW = 0.2
+MUTANTS = "mutants"  # the source of what the likeliest fixes show
 FIX = "fix"  # the source of the evidence that a verified fix is
 SURE = 0.8  # similarity from which a tool of average success is not doubted
 _BROKEN = 2.0  # a fix that did not last speaks twice against its maker

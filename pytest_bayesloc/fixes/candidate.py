@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pytest_bayesloc.domain.fixing import Level
-from pytest_bayesloc.domain.inspection import InspectionPatch
+from pytest_bayesloc.domain.inspection import InspectionPatch, OtherValue
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import FunctionNode, SourceMap, lines_of, map_of, tree_of
 from pytest_bayesloc.domain.texts import common_ends, text_digest
@@ -23,6 +23,7 @@ EDIT = "edit"  # the stage of mutations
 CHANGE = "change"  # the stage of what takes a change back
 GENERATED = "generated"  # the stage of what a language model writes
 MODEL = "language-model"  # its name as a tool
+OWN_PROCESS = 8.0  # times as long as a swap in memory takes a try by a process of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,8 @@ class Candidate:
         line: The line it is about; 0 if none is known.
         target: The function whose body alone it changes, where that is known.
         chance: P(it repairs) as far as its kind and the belief in its place tell.
+        held: For a constant, the module or class that holds it, and its value there: what is
+            exchanged in memory; None where the file is run with the change.
         companions: Changes of other files that belong to it.
         weight: How likely it is to be meant, against others of its tools, up to 1.
     """
@@ -56,12 +59,18 @@ class Candidate:
     line: int = 0
     target: Location | None = None
     chance: float = 1.0
+    held: tuple[Location, OtherValue] | None = None
     companions: tuple[Candidate, ...] = ()
     weight: float = 1.0
 
     def parts_by_file(self) -> tuple[Candidate, ...]:
         """Returns its changes, one a file."""
         return (*self.companions, replace(self, companions=()))
+
+    @property
+    def is_swapped(self) -> bool:
+        """Whether it is tried in memory, and not by a process that reads the file anew."""
+        return self.target is not None or self.held is not None
 
     @property
     def is_pattern(self) -> bool:
@@ -103,10 +112,18 @@ class Candidate:
         return sum(max(map(len, pair)) - sum(common_ends(*pair)) for pair in parts)
 
 
+def unlikelihood(candidate: Candidate) -> float:
+    """Return a key by which the candidate is first whose try gains most a second."""
+    return -candidate.chance / (1 if candidate.is_swapped else OWN_PROCESS)
+
+
 def patch_of(candidate: Candidate) -> InspectionPatch:
     """The change as a patch: of the code of functions where that is all it changes."""
+    value = None
     changed = candidate.changed
-    if changed:
+    if candidate.held is not None:
+        (target, value), others = candidate.held, []
+    elif changed:
         target, *others = changed
     else:  # the file; of a hint, which changes nothing, the function that it is about
         source = map_of(candidate.before, candidate.file, is_test=candidate.is_test)
@@ -122,7 +139,8 @@ def patch_of(candidate: Candidate) -> InspectionPatch:
         words=candidate.message,
         others=tuple(others),
         companions=tuple(map(patch_of, candidate.companions)),
-        fresh=not changed,
+        value=value,
+        fresh=not changed and value is None,
     )
 
 

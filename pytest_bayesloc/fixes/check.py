@@ -286,6 +286,9 @@ class Checker:
         Raises:
             ExecutionError: If tests can't be run again.
         """
+        if done.candidate.held is not None:  # exchanged in memory until now
+            candidate = replace(done.candidate, held=None)
+            done = replace(done, candidate=candidate, patch=patch_of(candidate))
         # Those too that never come to the change: they may use what another test made by it.
         passing = self._may_break(done)
         # Of a file that could not be collected, all tests must pass once it can.

@@ -6,11 +6,12 @@ import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from heapq import merge
 from itertools import chain, islice, zip_longest
 
 from pytest_bayesloc.domain.failure import Failure
-from pytest_bayesloc.domain.fixing import TAKE_BACK
-from pytest_bayesloc.domain.inspection import Finding, InspectionPatch, TestRun
+from pytest_bayesloc.domain.fixing import MUTANTS, TAKE_BACK
+from pytest_bayesloc.domain.inspection import Finding
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Runner
 from pytest_bayesloc.domain.recording import Sample
@@ -23,9 +24,10 @@ from pytest_bayesloc.fixes.candidate import (
     MODEL,
     OTHER_CONSTANT,
     Candidate,
+    unlikelihood,
 )
 from pytest_bayesloc.fixes.check import Checked
-from pytest_bayesloc.fixes.mutations import FIRST, FURTHER, KIND, edits, words_of
+from pytest_bayesloc.fixes.mutations import FIRST, FURTHER, edits, words_of
 from pytest_bayesloc.fixes.mutations.constants import (
     Sides,
     constant_edits,
@@ -45,7 +47,7 @@ from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.spectrum.sources import FileKind, Sources
 from pytest_bayesloc.syntax.text import Text
 
-N_OF_CONSTANTS = 2  # suspects: most of their constants take a process of its own
+N_OF_CONSTANTS = 3  # suspects
 N_EDITS = 400  # of one function
 N_SAMPLED = 40  # passing tests whose values at points are noted
 #: P(the first edit of a constant repairs, if its user seems faulty), that of the n-th is an n-th of
@@ -101,7 +103,7 @@ def inspected(case: Case) -> Iterator[Candidate]:
     None of those that a search found: it finds them again, as what they are.
     """
     for finding in reversed(case.inspections):
-        if finding.evidence.source != KIND:
+        if finding.evidence.source != MUTANTS:
             yield from inspected_by(finding)
 
 
@@ -109,7 +111,7 @@ def inspected_by(finding: Finding) -> Iterator[Candidate]:
     """Yields the edit with which an inspection saw them pass, if it did and knows it."""
     patch = finding.repair
     if patch is not None and not patch.companions:
-        is_edit = patch.kind in {KIND, OTHER_CONSTANT}
+        is_edit = patch.kind == MUTANTS
         name = patch.words.partition(", line")[0].replace(" ", "-")
         is_function = patch.value is None and not patch.fresh and not patch.others
         yield Candidate(
@@ -263,10 +265,16 @@ def other_constants(
         never_edited: Calls of functions that are left alone.
         last: Returns what came of the candidate before.
     """
-    for target in case.targets()[:N_OF_CONSTANTS]:
-        found = sources.unit(target)
-        if found is not None and not reaches_out(*found, never_edited):
-            yield from _other_constants(*found, case, sources, last)
+    guard = case.guard
+    if guard is not None and guard.owner.is_test:
+        return  # another limit would let the wrong data of the test pass
+    found = ((target, sources.unit(target)) for target in case.targets()[:N_OF_CONSTANTS])
+    made = [
+        _other_constants(*unit, case, sources, last)
+        for _, unit in found
+        if unit is not None and not reaches_out(*unit, never_edited)
+    ]
+    yield from merge(*made, key=unlikelihood)
 
 
 def _first_failures(case: Case, sources: Sources) -> list[tuple[Failure, str]]:
@@ -278,87 +286,44 @@ def _first_failures(case: Case, sources: Sources) -> list[tuple[Failure, str]]:
 def _other_constants(
     source: SourceMap, unit: Unit, case: Case, sources: Sources, last: Callable[[], Checked | None]
 ) -> Iterator[Candidate]:
-    """Other values of the constants that a suspect uses."""
+    """Other values of the constants that a suspect uses, the likeliest first."""
     failures = _first_failures(case, sources)
-    tests = {failure.node_id: text for failure, text in failures}
-    sides = [pair for failure, text in failures for pair in _sides_of(failure.message, text)]
+    test = "\n".join(text for _, text in failures)
+    sides = [
+        pair
+        for failure, _ in failures
+        for pair in _sides_of(failure.message, test, case.sides.get(failure.node_id, ()))
+    ]
     candidate: Candidate | None = None
 
     def seen() -> Sequence[Sides]:
         checked = last()
-        if checked is None or checked.candidate is not candidate:
+        if checked is None or checked.still is None or checked.candidate is not candidate:
             return ()
-        return _sides_of(checked.why, tests.get(checked.test, ""))
+        return _sides_of(checked.still.error, test, checked.still.sides)
 
+    where = unit.location
     places = _places_of_constants(source, unit, case, sources)
     texts = [(Text(place.text), used) for place, used in places]
-    constants = constant_edits(texts, sides, "\n".join(tests.values()), seen)
-    for n, (i, edit) in enumerate(constants, 1):
-        place, where = places[i][0], unit.location
+    for n, (i, edit) in enumerate(constant_edits(texts, sides, test, seen), 1):
+        place, after = places[i][0], texts[i][0].edited(edit)
         is_inside = i == 0 and unit.body_line <= edit.line <= where.end_line
         candidate = Candidate(
             tools=(OTHER_CONSTANT,),
             stage=EDIT,
             file=place.file,
             before=place.text,
-            after=texts[i][0].edited(edit),
+            after=after,
             message=f"line {edit.line}: {edit.words}",
             line=edit.line,
             target=where if is_inside else None,
+            held=None if is_inside else other_value(place, after, edit.line),
             chance=FITTING * case.belief.p(where) / n,
         )
         yield candidate
 
 
-def other_values(
-    case: Case, target: Location, sources: Sources, last: Callable[[], TestRun | None]
-) -> Iterator[InspectionPatch]:
-    """Yield patches that give variables and defaults which ``target`` uses another value.
-
-    Args:
-        case: The group of failing tests.
-        target: A function.
-        sources: The project's files.
-        last: Returns how a failing test went under the patch before; None if it passed.
-    """
-    found = sources.unit(target)
-    if found is None:
-        return
-    failures = _first_failures(case, sources)
-    test = "\n".join(text for _, text in failures)
-    sides = [
-        pair
-        for f, _ in failures
-        for pair in _sides_of(f.message, test, case.sides.get(f.node_id, ()))
-    ]
-
-    def seen() -> Sequence[Sides]:
-        run = last()
-        return () if run is None else _sides_of(run.error, test, run.sides)
-
-    places = _places_of_constants(*found, case, sources)
-    own = range(found[1].body_line, target.end_line + 1)
-    texts = [
-        (Text(place.text), [n for n in used if i or getattr(n, "lineno", 0) not in own])
-        for i, (place, used) in enumerate(places)
-    ]
-    for i, edit in constant_edits(texts, sides, test, seen, in_memory=True):
-        place, after = places[i][0], texts[i][0].edited(edit)
-        held = other_value(place, after, edit.line)
-        if held is not None:
-            where, value = held
-            yield InspectionPatch(
-                target=where,
-                kind=OTHER_CONSTANT,
-                original=place.text,
-                patched=after,
-                line=edit.line,
-                words=words_of(OTHER_CONSTANT, edit),
-                value=value,
-            )
-
-
-def _sides_of(message: str, test: str, sides: Sequence[str] = ()) -> Sequence[Sides]:
+def _sides_of(message: str, test: str, sides: Sequence[str]) -> Sequence[Sides]:
     """Return in what the sides of a comparison differ."""
     both = _both_sides(message, sides)
     return () if both is None else sides_of(*both, test)

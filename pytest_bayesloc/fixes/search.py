@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from heapq import merge
 from itertools import chain, filterfalse, islice, tee
 from typing import NamedTuple, TypeAlias
 
@@ -16,7 +17,7 @@ from pytest_bayesloc.domain.inspection import Effect, Trial
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of, map_of, tree_of
 from pytest_bayesloc.domain.texts import file_of_test
-from pytest_bayesloc.fixes.candidate import CHANGE, EDIT, TOOL, Candidate
+from pytest_bayesloc.fixes.candidate import CHANGE, EDIT, TOOL, Candidate, unlikelihood
 from pytest_bayesloc.fixes.check import Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import N_BEST, ToolRunner
@@ -55,12 +56,16 @@ class Objections(NamedTuple):
     """Say why a change is no fix; nothing if it may be one.
 
     Attributes:
-        to_run: Asked before it is run.
+        to_run: Asked before a change of Python code is run.
         to_show: Asked once failing tests pass with it.
+        test_files: Where tests stand, whatever their files are called: nothing changes them.
+        known: Keys of candidates that were rejected for this bug on this very code.
     """
 
-    to_run: Callable[[Candidate], str]
+    to_run: Callable[[Candidate], str] = lambda _: ""
     to_show: Callable[[Candidate], str] = lambda _: ""
+    test_files: frozenset[str] = frozenset()
+    known: frozenset[str] = frozenset()
 
 
 class Search:
@@ -69,10 +74,10 @@ class Search:
     Args:
         tools: Asks the tools.
         checker: Checks candidates.
-        objections: To changes of Python code.
-        test_files: Where tests stand, whatever their files are called: nothing changes them.
-        known: Keys of candidates that were rejected for this bug on this very code.
+        objections: To changes.
         next_step: Tasks that a test sets which still fails with a change, and edits on top of that.
+        spare_s: Seconds that are kept for what takes changes back, or to check what passes.
+        n_least: Candidates that are run although half of those seconds go by.
 
     Attributes:
         last: The candidate that was checked last, with what came of it.
@@ -84,13 +89,11 @@ class Search:
         failed: Keys of the candidates that are no fix.
         n_spared: Candidates that were not run, since they are known to be none.
         is_out_of_time: Whether time ran out before all was tried.
-        nearest: What came nearest of those with which some failing tests pass, and others not.
-        halves: Per place, the same.
-        partial: The same, if it is a tool's, nothing better was found, and it breaks nothing.
+        halves: Per place, what came nearest of those with which some failing tests pass, and others
+            not.
+        partial: One of these, if it is a tool's, nothing better was found, and it breaks nothing.
         trials: Per function, what came of edits of it.
         seconds: Wall seconds that it took.
-        spare_s: Seconds that are kept for what takes changes back, or to check what passes.
-        least: Candidates that are run although half of those seconds go by.
     """
 
     def __init__(
@@ -98,16 +101,17 @@ class Search:
         tools: ToolRunner,
         checker: Checker,
         objections: Objections,
-        test_files: frozenset[str] = frozenset(),
-        known: frozenset[str] = frozenset(),
         next_step: Callable[[Checked], NextStep] = lambda _: ((), ()),
+        *,
+        spare_s: float = 0.0,
+        n_least: int = 0,
     ) -> None:
         self._tools = tools
         self._next_step = next_step
         self._checker = checker
         self._objections = objections
-        self._test_files = test_files
-        self._known = known
+        self._spare_s = spare_s
+        self._n_least = n_least
         self._started = checker.clock()
         self._seen: set[str] = set()
         self._bases: list[tuple[tuple[int, int], Checked]] = []
@@ -122,13 +126,10 @@ class Search:
         self.failed: list[str] = []
         self.n_spared = 0
         self.is_out_of_time = False
-        self.nearest: Checked | None = None
         self.halves: dict[Location, Checked] = {}
         self.partial: Checked | None = None
         self.trials: dict[Location, list[Trial]] = {}
         self.seconds = 0.0
-        self.spare_s = 0.0
-        self.least = 0
 
     @property
     def n_failing(self) -> int:
@@ -139,6 +140,11 @@ class Search:
     def n_tried(self) -> int:
         """The number of candidates that were run."""
         return sum(n for n, _ in self.attempts.values())
+
+    @property
+    def nearest(self) -> Checked | None:
+        """What came nearest of those with which some failing tests pass, and others not."""
+        return max(self.halves.values(), key=lambda half: half.n_green, default=None)
 
     @property
     def best(self) -> Sequence[Checked]:
@@ -181,21 +187,23 @@ class Search:
             taken_back: Functions as they were when the tests passed.
             generated: Changes that a language model writes, who reads ``last`` after each. They are
                 tried before mutations that make code do less; None: nobody is asked.
-            constants: Other constants of the suspects, which read ``last`` as well.
+            constants: Other constants of the suspects, the likeliest first, which read ``last`` as
+                well; each is made when those before it were tried.
             patterns: Edits of patterns with which a test was seen to pass.
 
         Raises:
             ExecutionError: If tests can't be run again.
         """
         seen = frozenset(checked.candidate.key for checked in self.verified)
-        by_edits = [_likeliest(edits)]
+        late = () if seen else self._unless_stored(constants)
+        by_edits = [_likeliest(edits, late)]
         if generated is not None and not seen:
             first, second = tee(edits)
             kept, less = filterfalse(_takes_away, first), filter(_takes_away, second)
-            by_edits = [_likeliest(kept), _batches(generated), _likeliest(less)]
+            by_edits = [_likeliest(kept, late), _batches(generated), _likeliest(less)]
         by_steps = [] if seen else [self._by_steps()]
-        stages = [self._by_tools(tasks), _weightiest(patterns), *by_steps, *by_edits]
-        stages += [] if seen else [self._by_steps(), _batches(self._unless_stored(constants))]
+        again = [] if seen else [self._by_steps()]
+        stages = [self._by_tools(tasks), _weightiest(patterns), *by_steps, *by_edits, *again]
         for stage in stages:
             is_found = self._found_by(stage, seen)
             if is_found or self.is_out_of_time:
@@ -222,7 +230,7 @@ class Search:
         """Try what a stage has until new processes agree to something that was not ``seen``."""
         while True:
             n_before = len(self.verified)
-            self._check_all(stage, self.spare_s)
+            self._check_all(stage, self._spare_s)
             is_new = len(self.verified) > n_before
             self._settle()
             is_found = not seen.issuperset(c.candidate.key for c in self.verified)
@@ -260,9 +268,9 @@ class Search:
         whole = likewise(candidate.before, plain)
         words = f"{candidate.message}, and likewise in lines that are alike"
         for after, message in {whole: words, plain: candidate.message}.items():
-            made = replace(candidate, after=after, message=message)
+            made = replace(candidate, after=after, message=message, held=None)
             is_other = after not in {candidate.before, candidate.after}
-            if is_other and not any(objection(made) for objection in self._objections):
+            if is_other and not any(ask(made) for ask in self._objections[:2]):
                 yield made
 
     # -- stages: batches of candidates; after each, it would do to have found something
@@ -311,7 +319,10 @@ class Search:
     def _proposed(self, tool: Tool, similarity: float, task: Task) -> Iterator[Candidate]:
         if not self._tools.is_for(tool, similarity, task) or not self._checker.left_s():
             return
-        is_test = bool(task.filename) and task.filename in {task.test_file, *self._test_files}
+        is_test = bool(task.filename) and task.filename in {
+            task.test_file,
+            *self._objections.test_files,
+        }
         for proposal in self._tools.ask(tool, task):
             is_unsafe = proposal.is_guess and tool.level is Level.SAFE
             level = Level.UNSAFE if is_unsafe else tool.level
@@ -334,7 +345,7 @@ class Search:
         for batch in batches:
             for candidate in batch:
                 left_s = self._checker.left_s()
-                is_late = self.n_tried >= self.least or left_s <= spare_s / 2
+                is_late = self.n_tried >= self._n_least or left_s <= spare_s / 2
                 if left_s <= spare_s and is_late:
                     self.is_out_of_time = True
                     return
@@ -366,15 +377,15 @@ class Search:
         return candidate.stage != EDIT or tree_of(candidate.parts()[1]) is not None
 
     def _consider(self, candidate: Candidate) -> None:
-        self.n_spared += candidate.key in self._known
+        self.n_spared += candidate.key in self._objections.known
         is_idle = candidate.after == candidate.before and candidate.level is not Level.DISPLAY
-        if is_idle or candidate.key in (self._known | self._seen):
+        if is_idle or candidate.key in (self._objections.known | self._seen):
             return
         self._seen.add(candidate.key)
         if candidate.level is Level.DISPLAY:
             self.shown.append(candidate)
             return
-        if candidate.file in self._test_files:
+        if candidate.file in self._objections.test_files:
             return
         # What a change replaced was there, and ran.
         is_judged = candidate.file.endswith(".py") and candidate.stage != CHANGE
@@ -439,9 +450,6 @@ class Search:
     def _is_base(self, checked: Checked) -> bool:
         """Keep what made progress, and say whether it did: more changes may follow."""
         candidate = checked.candidate
-        nearest = self.nearest
-        if checked.n_green > (nearest.n_green if nearest is not None else 0):
-            self.nearest = checked
         if checked.n_green:
             where = changed_location(candidate)
             known = self.halves.setdefault(where, checked)
@@ -472,7 +480,7 @@ def _effect(checked: Checked) -> Effect:
 
 def _way(candidate: Candidate) -> tuple[str, bool]:
     """All that is tried in the same way takes about as long."""
-    return candidate.stage, candidate.target is None
+    return candidate.stage, candidate.is_swapped
 
 
 def _takes_away(candidate: Candidate) -> bool:
@@ -491,9 +499,14 @@ def _weightiest(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]
     yield from _batches(sorted(candidates, key=weight, reverse=True))
 
 
-def _likeliest(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]]:
-    """The same, the likeliest first: what else works is a rival of theirs."""
-    yield from _batches(sorted(candidates, key=lambda candidate: -candidate.chance))
+def _likeliest(
+    candidates: Iterable[Candidate], late: Iterable[Candidate] = ()
+) -> Iterator[Iterator[Candidate]]:
+    """The same, the likeliest first: what else works is a rival of theirs.
+
+    Those that are ``late``, made one by one, are in that order already.
+    """
+    yield from _batches(merge(sorted(candidates, key=unlikelihood), late, key=unlikelihood))
 
 
 # -- several changes as one, and how far one that is no fix yet has come
@@ -516,6 +529,7 @@ def joined(first: Candidate, second: Candidate) -> Candidate:
         before=second.before if own is None else own.before,
         message=f"{first.message}; {second.message}",
         target=second.target if own is None else None,
+        held=None,
         companions=tuple(parts.values()),
     )
 

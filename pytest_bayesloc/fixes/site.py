@@ -25,6 +25,7 @@ from pytest_bayesloc.syntax.nodes import (
 )
 from pytest_bayesloc.syntax.text import Text, TextEdit
 
+OF_TYPES = frozenset({"AttributeError", "TypeError"})  # a value has the wrong type
 #: How pytest shows both sides of a comparison that failed.
 COMPARED = re.compile(r"^(?:AssertionError: )?assert (.+) == (.+)$", re.MULTILINE)
 
@@ -131,6 +132,17 @@ class Site(Text):
     def types(self) -> dict[str, frozenset[str]]:
         """Per variable, the types that its values were seen to have; numbers are of one."""
         return _types_in((*self.hints.failing, *self.hints.passing))
+
+    def is_alike(self, name: str, other: str, line: int) -> bool:
+        """Say whether values of one expression may stand for those of another.
+
+        Those of other types do not, where these were seen and no error in ``line`` is about them.
+        """
+        hints = self.hints
+        if hints.error in OF_TYPES and hints.line == line:
+            return True
+        own, others = (self.types.get(each, frozenset()) for each in (name, other))
+        return not own or not others or not own.isdisjoint(others)
 
     @cached_property
     def failing_types(self) -> dict[str, frozenset[str]]:

@@ -164,7 +164,9 @@ class InspectionLoop:
 
     def _take_all(self, case: Case, budget: Budget, ways: Iterable[Look]) -> None:
         most = self._limits.n_inspections
-        for look in ways if most != 0 else ():
+        for look in ways:
+            if most is not None and len(case.inspections) >= most:
+                return
             for finding in look(case, budget) if budget.left_s() else ():
                 self._take(case, finding)
                 if most is not None and len(case.inspections) >= most:

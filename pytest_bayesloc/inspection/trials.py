@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pytest_bayesloc.domain.evidence import REPAIRING_EDITS, Evidence, InspectionOutcome
+from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.inspection import (
     Effect,
     Finding,
@@ -221,17 +221,18 @@ def effect_on(case: Case, rerun: Rerun) -> Effect:
 
 def finding_of_trials(evidence: Evidence, tried: Trials, seconds: float) -> Finding:
     """Return what came of trials, weighed."""
+    is_repair = evidence.outcome is InspectionOutcome.EDIT_REPAIRS
     return Finding(
         evidence=evidence,
         diff=tried.best.diff if tried.best is not None else "",
-        repair=tried.best if evidence.outcome in REPAIRING_EDITS else None,
+        repair=tried.best if is_repair else None,
         tests=tried.tests,
         signals=Signals(is_covered=True),
         seconds=seconds,
         cpu_s=tried.cpu_s,
         log="\n".join(f"{trial.effect.value}: {trial.words}" for trial in tried.trials),
         trials=tuple(tried.trials),
-        doubt=tried.doubt if evidence.outcome is InspectionOutcome.EDIT_REPAIRS else "",
+        doubt=tried.doubt if is_repair else "",
     )
 
 

@@ -48,7 +48,6 @@ PARTS = (
     "values",
     "assertions",
     "mutants",
-    "constants",
     "llm",
     "generated",
     "loops",

@@ -8,24 +8,22 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.errors import BayeslocError
+from pytest_bayesloc.domain.fixing import MUTANTS
 from pytest_bayesloc.domain.location import DATA
 from pytest_bayesloc.domain.standard_library import monotonic
-from pytest_bayesloc.fixes.edit_candidates import other_values
-from pytest_bayesloc.fixes.mutations import KIND
-from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.fixes.tasks import N_SUSPECTS, covering
 from pytest_bayesloc.history.git import N_STATES
 from pytest_bayesloc.inspection.loop import SEVERAL, InspectionLoop
 from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategies.assertions import Assertions
-from pytest_bayesloc.inspection.strategies.constants import Constants
 from pytest_bayesloc.inspection.strategies.counterfactual import Counterfactual
+from pytest_bayesloc.inspection.strategies.likely_fixes import LikelyFixes
 from pytest_bayesloc.inspection.strategies.once_more import FollowValues, Swallowed
 from pytest_bayesloc.inspection.strategy import Budget, Limits
 from pytest_bayesloc.options.option import AUTO
 from pytest_bayesloc.pipeline.conditions import SHARE, explain_condition
 from pytest_bayesloc.pipeline.execute import is_local, open_pool
-from pytest_bayesloc.pipeline.fix import FixStage, LikelyFixes
+from pytest_bayesloc.pipeline.fix_search import likeliest as likeliest_fix
 from pytest_bayesloc.pipeline.order import explain_import, explain_missing, explain_order
 from pytest_bayesloc.pipeline.run_files import foreign_environment
 from pytest_bayesloc.ranking.case import NOT_INSPECTED
@@ -35,9 +33,9 @@ from pytest_bayesloc.rerun.transports.local import waited_for_cpu_s
 from pytest_bayesloc.spectrum.validity import environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
-    from pytest_bayesloc.domain.inspection import InspectionPatch, TestRun
+    from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
     from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.history.git import GitHistory
@@ -85,7 +83,7 @@ def inspect(
 def look_back(context: Context, cases: Sequence[Case], history: GitHistory, limit_s: float) -> None:
     """Find out since when tests fail of which no run is known that passed; inspect nothing."""
     cases = [case for case in cases if not case.changes.known and case.cause is None]
-    if not cases or KIND in context.settings.without or not history.states():
+    if not cases or MUTANTS in context.settings.without or not history.states():
         return
     older, ends = Counterfactual(history), monotonic() + limit_s
     try:
@@ -196,15 +194,11 @@ def _loop(
         FollowValues(context.sources.map),
         Swallowed(context.sources.map),
         Assertions(partial(_assertions, context)),
-        LikelyFixes(FixStage(context=context, llm=None)),
-        Constants(partial(_other_values, context)),
+        LikelyFixes(partial(likeliest_fix, context), context.sources.read),
         *more,
     ]
     settings = context.settings
-    left_out = set(settings.without)
-    if KIND in left_out:  # nor anything else that makes code do what it never did
-        left_out.add(Constants.name)
-    chosen = [s for s in strategies if s.name not in left_out]
+    chosen = [s for s in strategies if s.name not in settings.without]
     limits = Limits(
         threshold=settings.threshold,
         budget_s=max(0.0, round(left_s, 1)),
@@ -251,15 +245,6 @@ def _older_code(context: Context, history: GitHistory, progress: Progress) -> Co
     from pytest_bayesloc.pipeline.bisect import CommitSearch
 
     return Counterfactual(history, CommitSearch(context, history, progress))
-
-
-def _other_values(
-    context: Context, case: Case, target: Location, last: Callable[[], TestRun | None]
-) -> Iterator[InspectionPatch]:
-    found = context.sources.unit(target)
-    # Where trying edits could do harm, none is.
-    if found is not None and not reaches_out(*found, context.settings.never_edited):
-        yield from other_values(case, target, context.sources, last)
 
 
 def _assertions(

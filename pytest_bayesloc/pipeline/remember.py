@@ -15,7 +15,7 @@ from uuid import uuid4
 from pytest_bayesloc.domain.advice import Advice, Remembered
 from pytest_bayesloc.domain.bug import Run, Symptom
 from pytest_bayesloc.domain.errors import EndpointError, StoreError
-from pytest_bayesloc.domain.evidence import REPAIRING_EDITS
+from pytest_bayesloc.domain.evidence import InspectionOutcome
 from pytest_bayesloc.domain.failure import Origin
 from pytest_bayesloc.domain.inspection import Rejected
 from pytest_bayesloc.domain.texts import count, text_digest
@@ -436,7 +436,7 @@ def _helping(fault: Fault) -> list[str]:
     return [
         f"{name_of(finding.evidence.location)}: {core_of(finding.diff)}"
         for finding in fault.inspections
-        if finding.evidence.outcome in REPAIRING_EDITS and finding.diff
+        if finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS and finding.diff
     ][:1]
 
 

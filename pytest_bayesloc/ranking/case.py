@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from pytest_bayesloc.domain.evidence import (
-    REPAIRING_EDITS,
     Evidence,
     InspectionOutcome,
     Judgement,
@@ -216,9 +215,10 @@ class Case:
 
         The first edit that repairs a location counts for more where the belief in it was low.
         """
-        is_plain = outcome not in REPAIRING_EDITS or self.model == REFERENCE_MODEL
-        share = 0.0 if is_plain or target in self._repaired else self.shares.get(target, 0.0)
-        return repair_likelihood(outcome, share) if share else likelihood(self.model, outcome)
+        is_edit = outcome is InspectionOutcome.EDIT_REPAIRS and self.model != REFERENCE_MODEL
+        is_first = is_edit and target not in self._repaired
+        share = self.shares.get(target, 0.0) if is_first else 0.0
+        return repair_likelihood(share) if share else likelihood(self.model, outcome)
 
     def is_raising(self, location: Location) -> bool:
         """Say whether the traceback shows that the exception was raised in ``location``."""
@@ -364,7 +364,7 @@ class Case:
         that has a weight of its own, such as a language model's, keeps it.
         """
         evidence, target = finding.evidence, finding.target
-        if evidence.outcome in REPAIRING_EDITS:
+        if evidence.outcome is InspectionOutcome.EDIT_REPAIRS:
             usual, here = (
                 likelihood(self.model, evidence.outcome),
                 self.likelihood(evidence.outcome, target),

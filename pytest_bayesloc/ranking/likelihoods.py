@@ -97,7 +97,6 @@ MEASURED: Mapping[Outcome, Likelihood] = MappingProxyType(
         # The reference's ratios, until an LLM has been measured.
         InspectionOutcome.COLLATERAL_FAILURE_LLM_SUSPICIOUS: of_ratio(7.0 / 3.0),
         InspectionOutcome.COLLATERAL_FAILURE_LLM_INNOCENT: of_ratio(2.0 / 3.0),
-        InspectionOutcome.CONSTANT_REPAIRS: (0.04, 0.001),
         **_CHANGES,
         **_TESTS,
         **_SWALLOWED,
@@ -117,15 +116,14 @@ def likelihood(model: str, outcome: Outcome) -> Likelihood:
     return TABLES[model][outcome]
 
 
-def repair_likelihood(outcome: Outcome, share: float) -> Likelihood:
-    """Return how strongly one of ``REPAIRING_EDITS`` speaks in the single-fault model.
+def repair_likelihood(share: float) -> Likelihood:
+    """Return how strongly an edit that repairs speaks in the single-fault model.
 
     Edits that repair by chance are made where the failing tests' result depends on the code
-    anyway, which is where the belief is high: the farther away, the more a repair tells. Of other
-    results it is not so: what the test compares is often that of a plain helper. ``share`` is the
-    location's belief before any inspection, as a share of the highest one; in (0, 1].
+    anyway, which is where the belief is high: the farther away, the more a repair tells. ``share``
+    is the location's belief before any inspection, as a share of the highest one; in (0, 1].
     """
-    p_if_faulty, p_if_clean = MEASURED[outcome]
+    p_if_faulty, p_if_clean = MEASURED[InspectionOutcome.EDIT_REPAIRS]
     return p_if_faulty, max(p_if_clean * share**REPAIR_NEARNESS, float_info.min)
 
 

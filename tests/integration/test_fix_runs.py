@@ -90,9 +90,9 @@ WANTS_THE_ERROR = """
 
 
 NO_OTHER_SERVER = """
-    from pytest_bayesloc.pipeline import fix
+    from pytest_bayesloc.pipeline import fix_search
 
-    fix.open_pool = None
+    fix_search.open_pool = None
     """
 
 

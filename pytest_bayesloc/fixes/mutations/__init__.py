@@ -36,7 +36,6 @@ from pytest_bayesloc.syntax.text import TextEdit
 
 Mutation: TypeAlias = Callable[[Site], Iterator[TextEdit]]
 
-KIND = "mutants"
 LATE = 0.1  # of the weight of an edit before which what was raised is still raised
 #: First those for which the code itself speaks, then those that a place allows few edits by, then
 #: by how often they repaired the location at fault.

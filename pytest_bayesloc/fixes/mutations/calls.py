@@ -29,6 +29,8 @@ N_PASSED = 3  # that are passed as one argument more
 OF_ONE = frozenset({"bool", "float", "frozenset", "list", "set", "tuple"})  # they take one argument
 #: Whose arguments are so different that nobody swaps or converts them.
 TELL_APART = frozenset({"getattr", "hasattr", "isinstance", "issubclass", "setattr"})
+#: Types of what is called.
+CALLABLE = frozenset({"builtin_function_or_method", "function", "method", "partial", "type"})
 #: Methods whose argument is a flag.
 TAKE_FLAGS = frozenset({"splitlines"})
 
@@ -136,7 +138,8 @@ def call_it(site: Site) -> Iterator[TextEdit]:
     called = {id(node.func) for node in site.own(ast.Call)}
     for node in site.own(ast.Attribute):
         is_value = isinstance(node.ctx, ast.Load) and id(node) not in called
-        if is_value and callable(at_hand(site, node)):
+        is_data = not CALLABLE.issuperset(site.types.get(ast.unparse(node), ()))
+        if is_value and not is_data and callable(at_hand(site, node)):
             words = f"`.{node.attr}` is called"
             yield site.insert(site.end(node), "()", words, node.lineno)
 

@@ -38,8 +38,7 @@ Scalar: TypeAlias = "int | float | str"
 Sides: TypeAlias = "tuple[Scalar, Scalar]"
 PairT = TypeVar("PairT")
 
-N_OF_FUNCTION = 12  # edits, most of which take a process of their own
-N_IN_MEMORY = 24
+N_OF_FUNCTION = 24  # edits
 PROBE = 2  # is added to a whole number: one more and one less are tried anyway
 MAX_DIGITS = 7  # of a number that a person would write
 MAX_TEXT = 2_000
@@ -144,8 +143,6 @@ def constant_edits(
     sides: Sequence[Sides],
     test: str,
     seen: Callable[[], Sequence[Sides]],
-    *,
-    in_memory: bool = False,
 ) -> Iterator[tuple[int, TextEdit]]:
     """Yield edits of constants that a function uses, the likeliest first, with their place.
 
@@ -154,8 +151,6 @@ def constant_edits(
         sides: In which its failing tests see a difference.
         test: Text of a failing test: entries of tables that it names come first.
         seen: Returns the differences that were seen with the last edit.
-        in_memory: Whether a try costs little: then more are made, slips among them where no
-            difference says what a number may have to be, and entries that the test does not name.
     """
     used = [(i, part) for i, (_, parts) in enumerate(places) for part in parts]
     keys = {id(value): key for _, part in used for key, value in _entries(part)}
@@ -168,17 +163,16 @@ def constant_edits(
     written = test.replace('"', "'")
     words = {n: rf"(?<!\w){re.escape(repr(key))}(?!\w)" for n, key in keys.items()}
     named = [found[n] for n in found if n in keys and re.search(words[n], written)]
-    chosen = [*named, *(found[n] for n in found if n not in keys)]
-    if in_memory:
-        chosen += [found[n] for n in found if n in keys and found[n] not in named]
-    numbers = partial(_other_numbers, sides, seen, with_slips=in_memory)
+    unnamed = (found[n] for n in found if n in keys and found[n] not in named)
+    chosen = [*named, *(found[n] for n in found if n not in keys), *unnamed]
+    numbers = partial(_other_numbers, sides, seen)
     edits = (
         (i, edit)
         for i, node in chosen
         for value in _others(node.value, sides, numbers)
         if (edit := _edit(places[i][0], node, value)) is not None
     )
-    yield from islice(edits, N_IN_MEMORY if in_memory else N_OF_FUNCTION)
+    yield from islice(edits, N_OF_FUNCTION)
 
 
 def used_by(tree: ast.AST, function: FunctionNode) -> list[ast.AST]:
@@ -265,7 +259,7 @@ def _others(
 
 
 def _other_numbers(
-    sides: Sequence[Sides], seen: Callable[[], Sequence[Sides]], value: float, *, with_slips: bool
+    sides: Sequence[Sides], seen: Callable[[], Sequence[Sides]], value: float
 ) -> Iterator[float]:
     if not any(isinstance(expected, (int, float)) for _, expected in sides):
         yield from filter(_is_short, _slips(value))
@@ -273,7 +267,7 @@ def _other_numbers(
     step = PROBE if isinstance(value, int) else value or 1.0
     yield value + step
     wanted = list(filter(_is_short, _extrapolated(value, step, sides, seen())))
-    if with_slips and not wanted:
+    if not wanted:
         yield from filter(_is_short, (*_slips(value), value / 100))
     yield from wanted
 

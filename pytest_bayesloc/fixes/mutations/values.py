@@ -34,7 +34,6 @@ from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_NEAR = 3  # of them, those that were bound last
 ALIKE = 0.6  # of difflib
-OF_TYPES = frozenset({"AttributeError", "TypeError"})  # errors that a value of another type raises
 
 
 def other_name(site: Site) -> Iterator[TextEdit]:
@@ -114,11 +113,7 @@ def _others(node: ast.Name, site: Site) -> list[str]:
     near.sort(key=lambda other: -bound[other])
     both = chain.from_iterable(zip_longest(nearest(name, own), near[:N_NEAR]))
     found = [n for n in dict.fromkeys((*alike, *both)) if n is not None]
-    is_wrong_type = site.hints.error in OF_TYPES and site.hints.line == node.lineno
-    types = frozenset() if is_wrong_type else site.types.get(name, frozenset())
-    seen = [(other, site.types.get(other, frozenset())) for other in found]
-    same = [n for n, kinds in seen if not types or not kinds or not types.isdisjoint(kinds)]
-    return same[:N_OTHERS]
+    return [other for other in found if site.is_alike(name, other, node.lineno)][:N_OTHERS]
 
 
 def _alike(name: str, known: Collection[str]) -> list[str]:
@@ -149,7 +144,9 @@ def other_attribute(site: Site) -> Iterator[TextEdit]:
         elif id(node) in called:  # other methods do other things
             others = public_names(at_hand(site, node.value))
             near = nearest(node.attr, _alike(node.attr, (*used.get(base, ()), *others)))
-        yield from renamed(site, node, near, used_of_it.get(id(node), ""))
+        said = f"{base}.{node.attr}"
+        same = [name for name in near if site.is_alike(said, f"{base}.{name}", node.lineno)]
+        yield from renamed(site, node, same, used_of_it.get(id(node), ""))
 
 
 @lru_cache(maxsize=16)

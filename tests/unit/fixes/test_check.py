@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
-from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.domain.inspection import OtherValue, Rerun, TestRun, Verdict
+from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.recording import Sample
 from pytest_bayesloc.domain.source import SourceMap
-from pytest_bayesloc.fixes.candidate import patch_of
+from pytest_bayesloc.fixes.candidate import OTHER_CONSTANT, patch_of
 from pytest_bayesloc.fixes.check import FRESH_S, Checker, Status, telling_lines
 from tests.unit.fixes.candidates import candidate
 
@@ -160,6 +160,23 @@ def test_pattern_that_was_exchanged_in_memory_gets_one_new_process() -> None:
     change = candidate("A = 'a'\n", AFTER, tools=("pattern-class",))
     assert checker.check(change).status is Status.VERIFIED
     assert runner.asked[1:] == [(True, True, ("t::bad", "t::good"))]
+
+
+def test_constant_is_exchanged_in_memory_until_failing_tests_pass() -> None:
+    runner = Scripted({"t::bad": FAIL}, {})
+    checker = checker_of(runner, ["t::good"])
+    assert checker.fails_again()
+
+    held = Location(file="a.py", start_line=1, end_line=1, qualname=MODULE)
+    value = OtherValue(owner="", name="A", text="2")
+    change = candidate("A = 1\n", AFTER, tools=(OTHER_CONSTANT,), held=(held, value))
+    tried = checker.attempt(change)
+    checked = checker.anew(checker.confirm(tried))
+
+    assert (tried.patch.value, tried.patch.fresh, tried.why) == (value, False, "")
+    assert checked.status is Status.VERIFIED
+    assert (checked.patch.value, checked.patch.fresh) == (None, True)
+    assert runner.asked[1:] == [(True, False, ("t::bad",)), (True, True, ("t::bad", "t::good"))]
 
 
 def test_what_is_forked_is_run_anew_after_the_last_second() -> None:

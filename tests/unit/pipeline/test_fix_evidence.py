@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome, Outcome
+from pytest_bayesloc.domain.fixing import MUTANTS
 from pytest_bayesloc.domain.inspection import Effect, Finding, InspectionPatch, Trial
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.fixes.candidate import EDIT, Candidate, patch_of
 from pytest_bayesloc.fixes.check import Checked, Status
 from pytest_bayesloc.fixes.edit_candidates import inspected, inspected_by
-from pytest_bayesloc.fixes.mutations import KIND
-from pytest_bayesloc.pipeline.fix import (
+from pytest_bayesloc.inspection.strategies.likely_fixes import (
     MIN_CONCLUSIVE,
-    UNVERIFIED,
-    changes_of_tests,
     findings_of,
     is_open,
-    unverified,
     weigh_fixes,
 )
+from pytest_bayesloc.pipeline.fix import UNVERIFIED, changes_of_tests, unverified
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.likelihoods import weigh
 from tests.fakes.case import case_of
@@ -77,12 +75,12 @@ def case(*outcomes: Outcome) -> Case:
     for outcome in outcomes:
         patch = InspectionPatch(
             target=F,
-            kind=KIND,
+            kind=MUTANTS,
             original=TEXT,
             patched=TEXT.replace("1", "3"),
             words="change constant, line 2: 1 to 3",
         )
-        evidence = weigh(made.model, outcome, F, source=KIND)
+        evidence = weigh(made.model, outcome, F, source=MUTANTS)
         made.take(Finding(evidence=evidence, repair=patch if outcome is REPAIRS else None))
     return made
 
@@ -130,7 +128,7 @@ def test_first_fix_that_an_inspection_found_is_the_repair_of_its_place() -> None
     on = taken(case(), found)
 
     (finding,) = on.inspections
-    assert finding.repair == replace(found.best[0].patch, kind=KIND, words="other number, m")
+    assert finding.repair == replace(found.best[0].patch, kind=MUTANTS, words="other number, m")
     assert finding.evidence.why == "0 of 1 failing tests pass with one small edit (other number, m)"
     assert (finding.step, finding.belief_after) == (1, on.belief.p(F))
     assert on.belief.p(F) == pytest.approx(weighed(case(), found).belief.p(F))
@@ -159,23 +157,12 @@ def test_edits_that_are_no_fix_tell_of_their_place(
 
 @pytest.mark.parametrize(
     ("changed", "expected"),
-    [
-        ({}, True),
-        ({"without": frozenset({KIND})}, False),
-        ({"n_inspections": 0}, False),
-        ({"flaky": ("t::a",)}, False),
-        ({"culprits": (F,)}, False),
-    ],
+    [({}, True), ({"flaky": ("t::a",)}, False), ({"culprits": (F,)}, False)],
 )
 def test_likeliest_fixes_are_tried_where_nothing_explains_a_group_yet(
     changed: dict[str, object], *, expected: bool
 ) -> None:
-    settings = {"without": frozenset(), "n_inspections": 40, **changed}
-    on = case()
-    on.flaky, on.culprits = changed.get("flaky", ()), changed.get("culprits", ())  # type: ignore[assignment]
-
-    context = SimpleNamespace(settings=SimpleNamespace(**settings))
-    assert is_open(context, on) is expected  # type: ignore[arg-type]  # all that is asked
+    assert is_open(replace(case(), **changed), lambda _: None) is expected  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -199,12 +186,8 @@ def test_no_edit_is_tried_where_a_test_is_at_fault_unless_other_tests_judge_a_ch
     on = case_of(spectrum, {where: 1 - p_of_test, test: p_of_test})
     guard = Guard(function=where, condition="x < 1", owner=test, line=3, value="`x`")
     on.guard = guard if is_refused else None
-    context = SimpleNamespace(
-        settings=SimpleNamespace(without=frozenset(), n_inspections=40),
-        sources=SimpleNamespace(read=lambda _: text),
-    )
 
-    assert is_open(context, on) is expected  # type: ignore[arg-type]  # all that is asked
+    assert is_open(on, lambda _: text) is expected
 
 
 def test_a_repair_of_an_inspection_that_breaks_more_tests_is_none() -> None:

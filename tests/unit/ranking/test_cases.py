@@ -322,7 +322,7 @@ def test_a_repair_tells_more_where_the_belief_was_low() -> None:
     case = likely_and_not()
 
     assert case.likelihood(REPAIRED, PAY) == likelihood("single-fault", REPAIRED)
-    assert case.likelihood(REPAIRED, FEE) == repair_likelihood(REPAIRED, case.shares[FEE])
+    assert case.likelihood(REPAIRED, FEE) == repair_likelihood(case.shares[FEE])
     assert truediv(*case.likelihood(REPAIRED, FEE)) > 3 * truediv(*case.likelihood(REPAIRED, PAY))
 
 

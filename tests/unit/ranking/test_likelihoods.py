@@ -5,7 +5,7 @@ from operator import truediv
 
 import pytest
 
-from pytest_bayesloc.domain.evidence import OUTCOMES, InspectionOutcome, Outcome, StaticOutcome
+from pytest_bayesloc.domain.evidence import OUTCOMES, Outcome, StaticOutcome
 from pytest_bayesloc.ranking.fitted import CHANCES, LOG_RATIOS
 from pytest_bayesloc.ranking.likelihoods import (
     MEASURED,
@@ -53,4 +53,4 @@ def test_table_has_every_outcome(table: dict[Outcome, Likelihood]) -> None:
 def test_an_edit_that_repairs_outweighs_a_name_in_the_test() -> None:
     named = truediv(*likelihood("single-fault", StaticOutcome.NAME_EXACT))
 
-    assert truediv(*repair_likelihood(InspectionOutcome.EDIT_REPAIRS, 1 / named)) > named
+    assert truediv(*repair_likelihood(1 / named)) > named

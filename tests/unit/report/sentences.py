@@ -37,11 +37,12 @@ from pytest_bayesloc.fixes.plausibility import with_rivals
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.history.git import Bisection, Commit
 from pytest_bayesloc.inspection.reflection import describe
+from pytest_bayesloc.inspection.strategies.likely_fixes import words_of_failures, words_of_repair
 from pytest_bayesloc.inspection.strategy import Limits, stop_reason
 from pytest_bayesloc.memory.advice import LoopKind, loop_messages, second_opinion
 from pytest_bayesloc.memory.episodes import fixed_words, moved_words
 from pytest_bayesloc.pipeline.bisect import words_of
-from pytest_bayesloc.pipeline.fix import nothing_found, words_of_failures, words_of_repair
+from pytest_bayesloc.pipeline.fix import nothing_found
 from pytest_bayesloc.ranking.evidence.failures import guard_evidence, traceback_evidence
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from pytest_bayesloc.ranking.evidence.invariants import summary
