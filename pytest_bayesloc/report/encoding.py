@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, to_builtins
 
-from pytest_bayesloc.domain.evidence import REPAIRING_EDITS, ChangeOutcome
+from pytest_bayesloc.domain.evidence import ChangeOutcome, InspectionOutcome
 from pytest_bayesloc.domain.failure import Failure, Frame
-from pytest_bayesloc.domain.fixing import TAKE_BACK, UNDO, Level
+from pytest_bayesloc.domain.fixing import MUTANTS, TAKE_BACK, UNDO, Level
 from pytest_bayesloc.domain.inspection import Effect, Finding
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.redaction import Redaction, redacted
@@ -28,7 +28,7 @@ T = TypeVar("T", bound=Struct)
 
 MAX_BLOCK = 20_000
 PHASES = frozenset({"setup", "call", "teardown", "collect"})
-REPAIRS = REPAIRING_EDITS | {ChangeOutcome.REVERT_REPAIRS}
+REPAIRS = frozenset({InspectionOutcome.EDIT_REPAIRS, ChangeOutcome.REVERT_REPAIRS})
 _ATOMS = frozenset({int, float, bool, type(None)})
 #: Characters that texts under these keys may have; all others have ``MAX_TEXT``.
 _LIMITS = {"patch": MAX_BLOCK, "diff": MAX_BLOCK, "log": MAX_BLOCK}
@@ -313,27 +313,32 @@ def _fixes(result: Result, faults: Sequence[Fault]) -> list[doc.FixEntry]:
             key = number, inspection.diff
             is_fix = inspection.evidence.outcome in REPAIRS and not inspection.doubt
             if is_fix and key not in repairs:
-                repairs[key] = _repair(number, inspection, fault.breaking)
+                repairs[key] = _repair(number, inspection, fault)
     # What was seen to work stands before changes of tests, which nobody checks.
     return sorted([*repairs.values(), *searched], key=lambda fix: fix.fault)
 
 
-def _repair(fault: int, finding: Finding, breaking: Sequence[BreakingChange]) -> doc.FixEntry:
-    """Return an inspection that made the failing tests pass: an edit, or older code."""
+def _repair(number: int, finding: Finding, fault: Fault) -> doc.FixEntry:
+    """Return an inspection that made the failing tests pass: an edit, or older code.
+
+    An edit of the likeliest fixes was checked as one that is searched for.
+    """
     words = next((t.words for t in finding.trials if t.effect is Effect.REPAIRS), "")
-    change = next((c for c in breaking if not words and c.diff == finding.diff), None)
+    change = next((c for c in fault.breaking if not words and c.diff == finding.diff), None)
+    is_verified = finding.evidence.source == MUTANTS
+    n_failing = sum(failure.node_id in finding.tests for failure in fault.failures)
     return entry_of(
         doc.FixEntry,
         finding,
-        fault=fault,
+        fault=number,
         tool=words.partition(",")[0] or TAKE_BACK,
         stage="inspection",
         level=Level.UNSAFE,
         words=words or (undo_words(change) if change else "take back what changed"),
-        verified=False,
+        verified=is_verified,
         doubt=finding.doubt or None,
-        n_failing=change.n_tried if change else 0,
-        n_passing=0,
+        n_failing=n_failing if is_verified else change.n_tried if change else 0,
+        n_passing=len(finding.tests) - n_failing if is_verified else 0,
         checked=list(change.tests if change else finding.tests)[: doc.MAX_TESTS],
         worth=0.5,
         patch_file=None,

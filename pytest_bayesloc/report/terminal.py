@@ -250,7 +250,8 @@ def _changes(fault: FaultView, width: int, extent: Extent, room: int) -> Iterato
     Behind it comes a command for a test that may expect something else now.
     """
     for fix in fault.fixes if extent.rows else filter(None, [fault.best_fix, fault.hint]):
-        said = wrap(summary_of(fix), width - 2, N_WRAPPED if fix.diff else N_HINT)
+        near = fault.rows[0].file if fault.rows else ""
+        said = wrap(summary_of(fix, near), width - 2, N_WRAPPED if fix.diff else N_HINT)
         if fix is fault.hint and len(said) > room:
             return
         yield from (Line(f"  {text}", HEAD) for text in said)

@@ -102,12 +102,16 @@ class FaultView:
 
     @cached_property
     def best_fix(self) -> FixEntry | None:
-        """The change to show first; of what inspections came across, one of the first suspect.
+        """The change to show first; of what was come across, but not verified, one of the leader.
 
         Others of those may only hide the error.
         """
         first = [key_of(row) for row in self.rows[:1]]
-        fixes = (f for f in self.fixes if f.stage != "inspection" or key_of(f.target) in first)
+        fixes = (
+            fix
+            for fix in self.fixes
+            if fix.verified or fix.stage != "inspection" or key_of(fix.target) in first
+        )
         return min(fixes, key=lambda fix: (not fix.verified, bool(fix.doubt)), default=None)
 
     @property

@@ -347,14 +347,17 @@ def caution(fix: FixEntry) -> str:
     return LOSES if fix.tool == TAKE_BACK else TREATS
 
 
-def summary_of(fix: FixEntry) -> str:
-    """Return what a change was checked against, in a sentence."""
+def summary_of(fix: FixEntry, near: str = "") -> str:
+    """Return what a change was checked against, in a sentence.
+
+    It names the file, unless that is ``near``, which the reader knows.
+    """
     doubt = f", probably wrong ({fix.doubt})" if fix.doubt else ""
     if fix.stage == "inspection" and fix.words.startswith(UNDO):
         some, every = len(fix.checked), count(fix.n_failing, "failing test")
         what = f"{some} of {every}" if fix.n_failing > 1 else "the failing test"
         return f"{one_line(fix.words)} makes {what} pass"
-    if fix.stage == "inspection":
+    if fix.stage == "inspection" and not fix.verified:
         name, n = short_name(fix.target), len(fix.checked)
         how = f"undo the change of {name}" if fix.tool == TAKE_BACK else f"this edit of {name}"
         return f"possible fix, not applied{doubt}: {how}; {_pass(n, 'test')} with it"
@@ -364,7 +367,8 @@ def summary_of(fix: FixEntry) -> str:
     if not fix.verified:
         what = "possible fix, not checked since it changes a test" if fix.diff else "hint"
         return f"{what}: {words}"
-    done = "applied fix" if fix.applied else "possible fix, not applied"
+    where = f" in {one_line(fix.target.file)}" if near and fix.target.file != near else ""
+    done = f"applied fix{where}" if fix.applied else f"possible fix{where}, not applied"
     others = "no other test runs it"
     if fix.n_passing:
         others = _pass(fix.n_passing, "other test", "still ")

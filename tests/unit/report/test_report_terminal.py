@@ -85,13 +85,14 @@ def test_line_is_the_one_that_the_fix_changes(document: ResultDocument, told: To
     assert told()[2] == "  line 1: def add(a, b):  (the line that the fix changes)"
 
 
-def test_change_of_another_function_that_an_inspection_came_across_is_not_told(
-    document: ResultDocument, told: Told
+@pytest.mark.parametrize("verified", [True, False])
+def test_change_of_another_function_that_an_inspection_came_across_is_told_if_it_is_verified(
+    document: ResultDocument, told: Told, *, verified: bool
 ) -> None:
     target = document.faults[0].ranking[1]
-    document.fixes = [a_fix(document, stage="inspection", target=target)]
+    document.fixes = [a_fix(document, stage="inspection", target=target, verified=verified)]
 
-    assert not matching(told(), "*possible fix*")
+    assert bool(matching(told(), "*possible fix*")) is verified
 
 
 def test_doubted_fix_is_told_as_such_and_is_no_next_step(
