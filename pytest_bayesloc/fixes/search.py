@@ -77,7 +77,8 @@ class Search:
         objections: To changes.
         next_step: Tasks that a test sets which still fails with a change, and edits on top of that.
         spare_s: Seconds that are kept for what takes changes back, or to check what passes.
-        n_least: Candidates that are run although half of those seconds go by.
+        has_worked: Whether candidates had their time, or half of those seconds go by for them: on a
+            busy machine there was no CPU for them before.
 
     Attributes:
         last: The candidate that was checked last, with what came of it.
@@ -104,14 +105,14 @@ class Search:
         next_step: Callable[[Checked], NextStep] = lambda _: ((), ()),
         *,
         spare_s: float = 0.0,
-        n_least: int = 0,
+        has_worked: Callable[[], bool] = lambda: True,
     ) -> None:
         self._tools = tools
         self._next_step = next_step
         self._checker = checker
         self._objections = objections
         self._spare_s = spare_s
-        self._n_least = n_least
+        self._has_worked = has_worked
         self._started = checker.clock()
         self._seen: set[str] = set()
         self._bases: list[tuple[tuple[int, int], Checked]] = []
@@ -345,8 +346,7 @@ class Search:
         for batch in batches:
             for candidate in batch:
                 left_s = self._checker.left_s()
-                is_late = self.n_tried >= self._n_least or left_s <= spare_s / 2
-                if left_s <= spare_s and is_late:
+                if left_s <= spare_s and (self._has_worked() or left_s <= spare_s / 2):
                     self.is_out_of_time = True
                     return
                 found = self.verified[n_before:]

@@ -62,7 +62,7 @@ SPARE = 1 / 4  # of the time, for what changed since the tests passed
 #: Seconds of the budget in which an inspection tries the likeliest fixes, and those to check what
 #: passes: of 45 searches on real bugs that found something 33 had it in four seconds.
 TRY_S, CHECK_S = 4.5, 15.0
-N_LEAST = 40  # changes that are tried although a busy machine needs longer
+WORK_S = 3.0  # with CPU for the run: what ``TRY_S`` are on an idle machine
 FAR_S, FAR = 25.0, 2 / 3  # the same where each try goes to another machine; of the time left
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
 
@@ -74,19 +74,23 @@ class Effort:
     Attributes:
         try_s: Seconds of its clock in which candidates are tried.
         check_s: Seconds behind those, to check what passes.
-        n_least: Candidates that are tried although half of those go by.
+        work_s: Seconds with CPU for the run that the tries get, although half of those go by.
         is_first: Whether an inspection asks. Others explain orders and take changes back; what they
             saw fail is told again, and what fails here is known to the search that follows.
     """
 
     try_s: float
     check_s: float = 0.0
-    n_least: int = 0
+    work_s: float = 0.0
     is_first: bool = False
 
 
-def likeliest(context: Context, case: Case, clock: Clock, limit_s: float) -> Search | None:
+def likeliest(
+    context: Context, work: Clock, case: Case, clock: Clock, limit_s: float
+) -> Search | None:
     """Try the likeliest fixes of a group for some of the ``limit_s`` seconds that are left.
+
+    ``work`` goes on while there is CPU for the run, ``clock`` is the budget's.
 
     Returns:
         The search; None if nothing was searched.
@@ -98,9 +102,9 @@ def likeliest(context: Context, case: Case, clock: Clock, limit_s: float) -> Sea
 
     try_s = min(TRY_S if is_local(context) else FAR_S, limit_s * FAR)
     check_s = min(CHECK_S, limit_s - try_s)
-    effort = Effort(try_s=try_s, check_s=check_s, n_least=N_LEAST, is_first=True)
+    effort = Effort(try_s=try_s, check_s=check_s, work_s=WORK_S, is_first=True)
     with closing(WideRunners(context)) as wide, without_warnings():
-        return FixSearch(context=context, clock=clock).run(
+        return FixSearch(context=context, clock=clock, work=work).run(
             case, Library(PACKAGE_TOOLS), effort, wide
         )
 
@@ -121,11 +125,13 @@ class FixSearch:
         context: The session.
         llm: A language model's part; None: none is asked.
         clock: Monotonic seconds.
+        work: Those in which there is CPU for the run.
     """
 
     context: Context
     llm: LlmStage | None = None
     clock: Clock = monotonic
+    work: Clock = monotonic
 
     @cached_property
     def _project(self) -> Project:
@@ -224,6 +230,7 @@ class FixSearch:
             edits = edits_after(checked, case, sources, never_edited)
             return tasks_after(checked, case, sources), edits if is_mutated else ()
 
+        began = self.work()
         search = Search(
             # Which tools failed, or were judged, is asked anew for each group.
             ToolRunner(library, self._project, self._fits, self.context.note, self.clock),
@@ -231,7 +238,7 @@ class FixSearch:
             self._objections(case, effort),
             next_step,
             spare_s=effort.check_s or (effort.try_s * SPARE if case.changes.code else 0.0),
-            n_least=effort.n_least,
+            has_worked=lambda: self.work() - began >= effort.work_s,
         )
         limit_s = effort.try_s * OF_SAMPLES
         edits = mutated(case, sources, never_edited, checker.runner, limit_s)

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from pytest_bayesloc.domain.inspection import InspectionPatch
     from pytest_bayesloc.domain.location import Location
-    from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.history.git import GitHistory
     from pytest_bayesloc.inspection.strategy import InspectionStrategy
     from pytest_bayesloc.pipeline.context import Context
@@ -189,12 +188,13 @@ def _loop(
     progress: Progress,
     left_s: float,
 ) -> InspectionLoop:
+    clock = BudgetClock(pool)
     strategies: list[InspectionStrategy] = [
         _older_code(context, history, progress),
         FollowValues(context.sources.map),
         Swallowed(context.sources.map),
         Assertions(partial(_assertions, context)),
-        LikelyFixes(partial(likeliest_fix, context), context.sources.read),
+        LikelyFixes(partial(likeliest_fix, context, clock.work_s), context.sources.read),
         *more,
     ]
     settings = context.settings
@@ -204,29 +204,34 @@ def _loop(
         budget_s=max(0.0, round(left_s, 1)),
         n_inspections=settings.n_inspections,
     )
-    return InspectionLoop(pool, chosen, limits, _work_clock(pool), progress.show)
+    return InspectionLoop(pool, chosen, limits, clock, progress.show)
 
 
-def _work_clock(pool: Pool) -> Clock:
-    """Return the clock by which the budget is spent.
+class BudgetClock:
+    """The clock by which the budget is spent.
 
     Work spends it in ``WORK`` of its seconds, where a second in which there was no CPU for the run
     is no work; a busy machine then inspects as much as an idle one. The wall bounds both. A wait
     is known when it is over only, and then takes back work that was counted: the clock stands
     still meanwhile, and never runs back.
     """
-    started, before = monotonic(), waited_for_cpu_s()
-    latest, lock = started, Lock()
 
-    def read() -> float:
-        nonlocal latest
-        with lock:
-            wall_s = monotonic() - started
-            work_s = wall_s - pool.waited_s - (waited_for_cpu_s() - before)
-            latest = max(latest, started + max(wall_s, work_s / WORK))
-            return latest
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._started, self._before = monotonic(), waited_for_cpu_s()
+        self._latest, self._lock = self._started, Lock()
 
-    return read
+    def __call__(self) -> float:
+        """Return its seconds."""
+        with self._lock:
+            wall = monotonic()
+            self._latest = max(self._latest, wall, self._started + self.work_s() / WORK)
+            return self._latest
+
+    def work_s(self) -> float:
+        """Return the seconds of work so far."""
+        waited_s = self._pool.waited_s + waited_for_cpu_s() - self._before
+        return monotonic() - self._started - waited_s
 
 
 # -- where patches come from

@@ -217,6 +217,10 @@ def _root() -> bytes:
 # -- runs
 
 
+#: Answers are compared: however busy the machine is, there is time for all that is tried.
+PATIENT = ("--bayesloc-memory=off", "--bayesloc-budget=120")
+
+
 class UnderWay:
     """A run of pytest in a project, while it goes on."""
 
@@ -224,7 +228,7 @@ class UnderWay:
         self._path = project.root.parent / f"{project.root.name}.json"
         report = f"--bayesloc-report=json:{self._path}"
         self._popen = subprocess.Popen(
-            project.command("-q", "--tb=no", "--bayesloc-memory=off", report, *args),
+            project.command("-q", "--tb=no", *PATIENT, report, *args),
             cwd=project.root,
             env=project.environment(),
             stdout=subprocess.PIPE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -60,6 +60,7 @@ def search(
     judge: Callable[[Task, str], bool] = lambda *_: True,
     note: Callable[[str], None] = lambda _: None,
     checker: type[Checker] = Checker,
+    **more: Any,  # noqa: ANN401 - what ``Search`` takes
 ) -> Search:
     """A search with that tool alone, in which nothing can be run."""
 
@@ -75,7 +76,7 @@ def search(
         covering=lambda _: (),
     )
     tools = ToolRunner(Library(made), TextProject({}), judge, note, clock)
-    return Search(tools, checks, Objections(lambda _: ""))
+    return Search(tools, checks, Objections(), **more)
 
 
 def tasks(n: int = 3) -> list[Task]:
@@ -139,7 +140,7 @@ def failed(change: Candidate, seconds: float, status: Status = Status.STILL_FAIL
     return tried(change, status, why="no", seconds=seconds)
 
 
-def trying(answer: Callable[[Candidate], Checked] = passes) -> Search:
+def trying(answer: Callable[[Candidate], Checked] = passes, **more: Any) -> Search:  # noqa: ANN401
     """A search in which ``answer`` says what comes of a change, and no tool knows one."""
 
     class Told(Checker):
@@ -149,7 +150,7 @@ def trying(answer: Callable[[Candidate], Checked] = passes) -> Search:
         def confirm(self, done: Checked) -> Checked:
             return replace(done, status=Status.VERIFIED, failing=self.failing)
 
-    return search(deadline=1.0, checker=Told)
+    return search(deadline=1.0, checker=Told, **more)
 
 
 def constant(name: str) -> Candidate:
@@ -170,6 +171,22 @@ def test_edits_are_tried_while_a_second_gains_enough() -> None:
     search.run([], edits=edits(a=0.8 * LEAST_GAIN, b=1.2 * LEAST_GAIN, c=1.1 * LEAST_GAIN, d=1.0))
 
     assert [search.last and search.last.candidate.message, search.n_tried] == ["c", 3]
+
+
+@pytest.mark.parametrize(
+    ("spare_s", "has_worked", "n_tried"),
+    [(0.9, True, 3), (1.5, True, 0), (1.5, False, 3), (2.5, False, 0)],
+)
+def test_edits_are_tried_in_half_of_the_spare_time_if_there_was_no_cpu_before(
+    spare_s: float, n_tried: int, *, has_worked: bool
+) -> None:
+    search = trying(  # a second is left
+        lambda change: failed(change, 0.1), spare_s=spare_s, has_worked=lambda: has_worked
+    )
+
+    search.run([], edits=edits(a=1.0, b=1.0, c=1.0))
+
+    assert search.n_tried == n_tried
 
 
 def test_edits_that_are_not_run_are_neither_counted_nor_known_to_be_no_fix() -> None:

@@ -26,7 +26,7 @@ def test_second_without_a_cpu_is_no_work_and_the_wall_bounds_it(
     wall, pool, own = Clock(100.0), SimpleNamespace(waited_s=0.0), [7.0]
     monkeypatch.setattr(inspect, "monotonic", wall)
     monkeypatch.setattr(inspect, "waited_for_cpu_s", lambda: own[0])
-    clock = inspect._work_clock(cast("Pool", pool))
+    clock = inspect.BudgetClock(cast("Pool", pool))
 
     wall.now, pool.waited_s, own[0] = 100.0 + wall_s, of_reruns_s, 7.0 + own_s
 
@@ -42,7 +42,7 @@ def test_clock_never_runs_back_when_a_wait_becomes_known(monkeypatch: pytest.Mon
     wall, pool, own = Clock(100.0), SimpleNamespace(waited_s=0.0), [0.0]
     monkeypatch.setattr(inspect, "monotonic", wall)
     monkeypatch.setattr(inspect, "waited_for_cpu_s", lambda: own[0])
-    clock = inspect._work_clock(cast("Pool", pool))
+    clock = inspect.BudgetClock(cast("Pool", pool))
 
     wall.now = 110.0
     worked = clock()
