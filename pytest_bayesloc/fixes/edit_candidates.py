@@ -39,7 +39,7 @@ from pytest_bayesloc.fixes.mutations.constants import (
     values_of,
 )
 from pytest_bayesloc.fixes.mutations.predicates import points_of
-from pytest_bayesloc.fixes.plausibility import by_chance
+from pytest_bayesloc.fixes.plausibility import by_chance, most_chance
 from pytest_bayesloc.fixes.side_effects import reaches_out
 from pytest_bayesloc.fixes.site import COMPARED, Hints
 from pytest_bayesloc.fixes.tasks import MAX_FAILURES, N_SUSPECTS, test_text
@@ -129,7 +129,9 @@ def inspected_by(finding: Finding) -> Iterator[Candidate]:
 def mutated(
     case: Case, sources: Sources, never_edited: Collection[str], runner: Runner, limit_s: float
 ) -> Iterator[Candidate]:
-    """Yields mutations of the likeliest suspects, with their chances.
+    """Yields mutations of the likeliest suspects, with their chances, the likeliest first.
+
+    Those of a suspect are made when its turn comes: that takes longer than to try many of them.
 
     Args:
         case: The group of failing tests.
@@ -150,13 +152,19 @@ def mutated(
         if unit is not None and not reaches_out(*unit, never_edited)
     }
     sampled = _sampled(case, [unit for _, unit in found.values()], runner, limit_s)
+    waiting: list[Candidate] = []
     for target, unit in found.items():
+        most = most_chance(unit[1].node, case.belief.p(target))
+        n_before = sum(edit.chance >= most for edit in waiting)
+        yield from waiting[:n_before]
         failing, passing = ([s for s in own if s.location == target] for own in sampled)
         if not passing:
             failing, passing = _last_ones(failing)
         hints = replace(_hints(case, target, differ), failing=failing, passing=passing)
         made = _mutations(*unit, case.near.suspiciousness(target), hints)
-        yield from by_chance(made, case.belief.p(target))
+        own = by_chance(made, case.belief.p(target))
+        waiting = [*merge(waiting[n_before:], own, key=unlikelihood)]
+    yield from waiting
 
 
 def _last_ones(samples: Iterable[Sample]) -> tuple[list[Sample], list[Sample]]:

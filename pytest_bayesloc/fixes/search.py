@@ -184,7 +184,8 @@ class Search:
 
         Args:
             tasks: Where the error showed, the likeliest place first.
-            edits: Mutations of the suspects; like what follows, made only if they are needed.
+            edits: Mutations of the suspects, the likeliest first; like what follows, made only if
+                they are needed.
             taken_back: Functions as they were when the tests passed.
             generated: Changes that a language model writes, who reads ``last`` after each. They are
                 tried before mutations that make code do less; None: nobody is asked.
@@ -502,11 +503,11 @@ def _weightiest(candidates: Iterable[Candidate]) -> Iterator[Iterator[Candidate]
 def _likeliest(
     candidates: Iterable[Candidate], late: Iterable[Candidate] = ()
 ) -> Iterator[Iterator[Candidate]]:
-    """The same, the likeliest first: what else works is a rival of theirs.
+    """The same, with those that are made when the ones before them were tried.
 
-    Those that are ``late``, made one by one, are in that order already.
+    Both come with the likeliest first: what else works is a rival of theirs.
     """
-    yield from _batches(merge(sorted(candidates, key=unlikelihood), late, key=unlikelihood))
+    yield from _batches(merge(candidates, late, key=unlikelihood))
 
 
 # -- several changes as one, and how far one that is no fix yet has come

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 from pytest_bayesloc.domain.recording import Sample
 from pytest_bayesloc.domain.source import FunctionNode, tree_of
@@ -17,6 +18,7 @@ from pytest_bayesloc.syntax.nodes import (
     bound_in,
     evaluated,
     functions_in,
+    names_in,
     nodes_of,
     own_nodes,
     parameters,
@@ -63,6 +65,7 @@ class Site(Text):
         self.tree = tree
         self.function = function
         self.hints = hints or Hints()
+        self._by_kind: dict[type[ast.AST], list[Any]] = {}
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
@@ -71,7 +74,32 @@ class Site(Text):
 
     def own(self, kind: type[NodeT]) -> Iterator[NodeT]:
         """The nodes of one kind among these."""
-        return (node for node in self.nodes if isinstance(node, kind))
+        if kind not in self._by_kind:
+            self._by_kind[kind] = [node for node in self.nodes if isinstance(node, kind)]
+        return iter(self._by_kind[kind])
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All names in the function, header and what is nested in it included."""
+        return frozenset(names_in(self.function))
+
+    @cached_property
+    def compared(self) -> dict[str, list[ast.Compare]]:
+        """Its comparisons, by the text of what they begin with."""
+        found: dict[str, list[ast.Compare]] = {}
+        for node in self.own(ast.Compare):
+            found.setdefault(ast.unparse(node.left), []).append(node)
+        return found
+
+    @cached_property
+    def divisors(self) -> dict[str, set[int]]:
+        """Whole numbers, by the text of what it takes the rest of a division by them of."""
+        found: dict[str, set[int]] = {}
+        for node in self.own(ast.BinOp):
+            match node:
+                case ast.BinOp(op=ast.Mod(), right=ast.Constant(value=int(number))):
+                    found.setdefault(ast.unparse(node.left), set()).add(number)
+        return found
 
     @cached_property
     def own_names(self) -> list[str]:

@@ -6,10 +6,10 @@ import ast
 import builtins
 import difflib
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pytest_bayesloc.domain.source import (
     FILLED,
@@ -51,8 +51,14 @@ def every_node(tree: ast.AST) -> tuple[ast.AST, ...]:
 
 def nodes_of(tree: ast.AST, kind: type[NodeT] | tuple[type[NodeT], ...]) -> list[NodeT]:
     """The nodes of one kind, or of several, in ``tree``, outer ones first."""
-    nodes = every_node(tree) if isinstance(tree, ast.Module) else ast.walk(tree)
-    return [node for node in nodes if isinstance(node, kind)]
+    if isinstance(tree, ast.Module):
+        return list(_of_file(tree, kind))  # type: ignore[arg-type]  # classes can be hashed
+    return [node for node in ast.walk(tree) if isinstance(node, kind)]
+
+
+@lru_cache(maxsize=256)  # what makes edits asks a file for the same kinds hundreds of times
+def _of_file(tree: ast.Module, kind: Hashable) -> tuple[Any, ...]:
+    return tuple(node for node in every_node(tree) if isinstance(node, kind))  # type: ignore[arg-type]
 
 
 def statements_in(tree: ast.AST) -> Iterator[ast.stmt]:

@@ -263,5 +263,9 @@ def public_names(module: object) -> list[str]:
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """The names of ``known`` that are most like ``name``, the likest first."""
     others = [other for other in dict.fromkeys(known) if other != name]
-    others.sort(key=lambda other: -difflib.SequenceMatcher(None, name, other).ratio())
-    return others[:N_OTHERS]
+    return sorted(others, key=lambda other: -_likeness(name, other))[:N_OTHERS]
+
+
+@lru_cache(maxsize=4096)
+def _likeness(name: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, name, other).ratio()

@@ -380,10 +380,11 @@ def _variable(source: SourceMap, unit: Unit, after: str, line: int) -> tuple[str
 
 
 def _default(source: SourceMap, unit: Unit, after: str, line: int) -> tuple[str, ast.expr] | None:
+    if not isinstance(unit.node, FunctionNode) or not unit.first_line <= line < unit.body_line:
+        return None
     tree = tree_of(edited(source.text, after, unit.location))
     new = next(iter(functions_in(tree)), None) if tree else None
-    is_head = unit.first_line <= line < unit.body_line
-    if new is None or not isinstance(unit.node, FunctionNode) or not is_head:
+    if new is None:
         return None
     pairs = zip(defaults(unit.node.args), defaults(new.args), strict=True)
     changed = ((now, value) for (_, old), (now, value) in pairs if ast.dump(old) != ast.dump(value))

@@ -26,7 +26,6 @@ from pytest_bayesloc.syntax.nodes import (
     dotted,
     every_node,
     is_docstring,
-    names_in,
     nodes_of,
     own_nodes,
     parameters,
@@ -275,13 +274,12 @@ def _predicates(
         return
     spoken = {dotted(n) for n in ast.walk(near) if isinstance(n, (ast.Name, ast.Attribute))}
     given = parameters(site.function.args)
-    used = names_in(site.function)
 
     def order(name: str) -> tuple[int, int, str]:
         """Return how far from the point a name is: first what it speaks of, then parameters."""
         root = name.partition(".")[0]
         place = 0 if name in spoken else 1 if root in spoken else 2 if root in given else 3
-        return place + (root not in used), name.count("."), name
+        return place + (root not in site.names), name.count("."), name
 
     known = set(failing[0].values).intersection(*(s.values for s in (*failing, *passing)))
     names = sorted((n for n in known if n not in {"self", "cls"}), key=order)
@@ -391,12 +389,7 @@ def _multiples(
     site: Site, name: str, bad: Sequence[Value], good: Sequence[Value]
 ) -> Iterator[tuple[int, Predicate]]:
     """Yield whether a number is a multiple of those by which the function divides it, or of two."""
-    divisors = {
-        node.right.value
-        for node in site.own(ast.BinOp)
-        if isinstance(node.op, ast.Mod) and ast.unparse(node.left) == name
-        if isinstance(node.right, ast.Constant) and type(node.right.value) is int
-    }
+    divisors = site.divisors.get(name, set())
     numbers, others = ([v.number for v in own if v.number is not None] for own in (bad, good))
     if len(numbers) < len(bad) or len(others) < len(good):
         return
@@ -416,8 +409,7 @@ def _texts(
     used = {node.attr for node in site.own(ast.Attribute)}
     known = [
         constant.value
-        for node in site.own(ast.Compare)
-        if ast.unparse(node.left) == name
+        for node in site.compared.get(name, ())
         for constant in nodes_of(node, ast.Constant)
         if isinstance(constant.value, str) and len(constant.value) > MAX_END
     ]

@@ -117,7 +117,12 @@ def _others(node: ast.Name, site: Site) -> list[str]:
 
 
 def _alike(name: str, known: Collection[str]) -> list[str]:
-    return difflib.get_close_matches(name, sorted({*known} - {name}), n=3, cutoff=ALIKE)
+    return _closest(name, frozenset(known) - {name})
+
+
+@lru_cache(maxsize=1024)
+def _closest(name: str, known: frozenset[str]) -> list[str]:
+    return difflib.get_close_matches(name, sorted(known), n=3, cutoff=ALIKE)
 
 
 def other_attribute(site: Site) -> Iterator[TextEdit]:

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.domain.location import Location
-from pytest_bayesloc.fixes.candidate import CHANGE, OTHER_CONSTANT, Candidate
+from pytest_bayesloc.fixes.candidate import CHANGE, OTHER_CONSTANT, Candidate, unlikelihood
 from pytest_bayesloc.fixes.check import Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import parse_definition
 from pytest_bayesloc.fixes.library import N_JUDGED, SLOW_S, Library, ToolRunner
@@ -158,7 +158,8 @@ def constant(name: str) -> Candidate:
 
 
 def edits(**chances: float) -> list[Candidate]:
-    return [replace(constant(name), chance=chance) for name, chance in chances.items()]
+    made = [replace(constant(name), chance=chance) for name, chance in chances.items()]
+    return sorted(made, key=unlikelihood)
 
 
 def names(search: Search) -> list[str]:
