@@ -144,7 +144,7 @@ class Search:
 
     @property
     def nearest(self) -> Checked | None:
-        """What came nearest of those with which some failing tests pass, and others not."""
+        """The candidate with which most failing tests pass, where others still fail."""
         return max(self.halves.values(), key=lambda half: half.n_green, default=None)
 
     @property

@@ -1,10 +1,10 @@
-"""Does an edit turn the failing tests green, and break nothing? What came of a few such trials."""
+"""Whether an edit turns the failing tests green, breaks nothing, and keeps checks that refused."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pytest_bayesloc.domain.evidence import Evidence, InspectionOutcome
 from pytest_bayesloc.domain.inspection import (
@@ -17,7 +17,6 @@ from pytest_bayesloc.domain.inspection import (
     Trial,
     Verdict,
 )
-from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import map_of, tree_of
 from pytest_bayesloc.fixes.check import N_TELLING
 from pytest_bayesloc.fixes.soundness import doubt, emptied
@@ -80,35 +79,28 @@ MAX_CONTROLS = 3  # re-runs of passing tests: one that does not end keeps the re
 LEAST_S = 0.5  # an edit may loop: it gets much less time than the tests themselves would
 
 
-@dataclass
-class Trials:
-    """The patches of one place that were tried so far.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """A patch that was tried.
 
     Attributes:
-        best: The one that repairs most, and without doubt.
-        tests: How they went under that one.
+        effect: What came of it.
+        tests: How tests went under it.
+        cpu_s: CPU seconds of them.
     """
 
-    trials: list[Trial] = field(default_factory=list)
-    best: InspectionPatch | None = None
-    tests: Mapping[str, TestRun] = field(default_factory=dict)
-    cpu_s: float = 0.0
-    doubt: str = ""  # why the best one is probably no fix although it repairs
-    last: Mapping[str, TestRun] = field(default_factory=dict)  # how tests went under the last one
+    patch: InspectionPatch
+    effect: Effect
+    tests: Mapping[str, TestRun]
+    cpu_s: float
 
-    def add(self, patch: InspectionPatch, effect: Effect, tests: Mapping[str, TestRun]) -> None:
-        """Note one more."""
-        self.last = tests
-        leading = max((trial.effect.rank for trial in self.trials), default=-1)
-        is_repair, is_tested = effect is Effect.REPAIRS, len(tests) >= N_TELLING
-        asked = emptied if is_tested else doubt
-        doubted = asked(patch.original, patch.patched) if is_repair else ""
-        if effect.rank > leading or (is_repair and self.doubt and not doubted):
-            self.best, self.tests, self.doubt = patch, tests, doubted
-        passed = sum(run.verdict is Verdict.PASS for run in tests.values())
-        self.trials.append(
-            Trial(line=patch.line, words=patch.words, effect=effect, n_passed=passed)
-        )
+    @property
+    def doubt(self) -> str:
+        """Says why it is probably no fix although it repairs."""
+        if self.effect is not Effect.REPAIRS:
+            return ""
+        asked = emptied if len(self.tests) >= N_TELLING else doubt
+        return asked(self.patch.original, self.patch.patched)
 
 
 def loses_check(case: Case, patch: InspectionPatch) -> bool:
@@ -146,57 +138,45 @@ def clear_of_check(case: Case, patch: InspectionPatch | None) -> None:
 _ENDED = frozenset({Verdict.PASS, Verdict.FAIL})
 
 
-def try_patch(
-    case: Case,
-    patch: InspectionPatch,
-    budget: Budget,
-    tried: Trials,
-    *,
-    near: Location | None = None,
-) -> Effect:
-    """Run one failing test; if it passes all of the group; then what passed before.
-
-    The tests are those of the function that is changed, or of ``near``. ``tried`` takes the result.
-    """
+def try_patch(case: Case, patch: InspectionPatch, budget: Budget) -> Tried:
+    """Run one failing test; if it passes all of the group; then what passed before."""
     at_most_s = budget.patience_s(LEAST_S)
-    near, line = (patch.target, patch.line) if near is None else (near, 0)
-    failing = case.failing_of(near, MAX_FAILING)
+    failing = case.failing_of(patch.target, MAX_FAILING)
     first = budget.rerun(patch, failing[:1], at_most_s=at_most_s)
-    tried.cpu_s += first.cpu_s
-    runs = dict(first.tests)
+    cpu_s, runs = first.cpu_s, dict(first.tests)
     effect = effect_on(case, first)
     if effect is Effect.REPAIRS and failing[1:]:
         rest = budget.rerun(patch, failing[1:], at_most_s=at_most_s)
-        tried.cpu_s += rest.cpu_s
+        cpu_s += rest.cpu_s
         runs.update(rest.tests)
         if any(run.verdict is not Verdict.PASS for run in rest.tests.values()):
             effect = Effect.REPAIRS_SOME
     if effect is Effect.REPAIRS:
-        passing = case.near.nearest(near, MAX_PASSING, line=line)
-        control = _control(patch, passing, budget, tried)
+        passing = case.near.nearest(patch.target, MAX_PASSING, line=patch.line)
+        control, more_s = _control(patch, passing, budget)
+        cpu_s += more_s
         runs.update(control)
         verdicts = {run.verdict for run in control.values()}
         if Verdict.FAIL in verdicts:
             effect = Effect.BREAKS_OTHERS
         elif control and Verdict.PASS not in verdicts:
             effect = Effect.INCONCLUSIVE  # a test that did not end says nothing
-    tried.add(patch, effect, runs)
-    return effect
+    return Tried(patch=patch, effect=effect, tests=runs, cpu_s=cpu_s)
 
 
 def _control(
-    patch: InspectionPatch, passing: Sequence[str], budget: Budget, tried: Trials
-) -> dict[str, TestRun]:
-    """Run tests that passed, those behind one that did not end as well.
+    patch: InspectionPatch, passing: Sequence[str], budget: Budget
+) -> tuple[dict[str, TestRun], float]:
+    """Run tests that passed, those behind one that did not end as well; return CPU seconds, too.
 
     Where none ended, the first one is timed as it is, and gets the time that it takes.
     """
     at_most_s = budget.patience_s(LEAST_S) + 1.0
     runs: dict[str, TestRun] = {}
-    pending, n_left = list(passing), MAX_CONTROLS
+    pending, n_left, cpu_s = list(passing), MAX_CONTROLS, 0.0
     while pending and n_left:
         rerun = budget.rerun(patch, pending, at_most_s=at_most_s)
-        tried.cpu_s += rerun.cpu_s
+        cpu_s += rerun.cpu_s
         runs.update(rerun.tests)
         pending = [n for n, run in rerun.tests.items() if run.verdict is Verdict.NOT_RUN]
         n_left -= 1
@@ -205,7 +185,7 @@ def _control(
         if usual.tests[passing[0]].verdict is Verdict.PASS:
             rerun = budget.rerun(patch, passing[:1], at_most_s=at_most_s + 2.0 * usual.seconds)
             runs.update(rerun.tests)
-    return runs
+    return runs, cpu_s
 
 
 def effect_on(case: Case, rerun: Rerun) -> Effect:
@@ -219,19 +199,21 @@ def effect_on(case: Case, rerun: Rerun) -> Effect:
     return Effect.INCONCLUSIVE
 
 
-def finding_of_trials(evidence: Evidence, tried: Trials, seconds: float) -> Finding:
-    """Return what came of trials, weighed."""
-    is_repair = evidence.outcome is InspectionOutcome.EDIT_REPAIRS
+def finding_of_try(evidence: Evidence, tried: Tried, seconds: float) -> Finding:
+    """Return what came of a try, weighed."""
+    is_repair, patch = evidence.outcome is InspectionOutcome.EDIT_REPAIRS, tried.patch
+    n_passed = sum(run.verdict is Verdict.PASS for run in tried.tests.values())
+    words, effect = patch.words, tried.effect
     return Finding(
         evidence=evidence,
-        diff=tried.best.diff if tried.best is not None else "",
-        repair=tried.best if is_repair else None,
+        diff=patch.diff,
+        repair=patch if is_repair else None,
         tests=tried.tests,
         signals=Signals(is_covered=True),
         seconds=seconds,
         cpu_s=tried.cpu_s,
-        log="\n".join(f"{trial.effect.value}: {trial.words}" for trial in tried.trials),
-        trials=tuple(tried.trials),
+        log=f"{effect.value}: {words}",
+        trials=(Trial(line=patch.line, words=words, effect=effect, n_passed=n_passed),),
         doubt=tried.doubt if is_repair else "",
     )
 

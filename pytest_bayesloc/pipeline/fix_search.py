@@ -69,7 +69,7 @@ CONFIDENCE = 0.6  # from which on a language model is believed that a tool does 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How much a search tries.
+    """The time that a search has, and what it leaves to others.
 
     Attributes:
         try_s: Seconds of its clock in which candidates are tried.
@@ -330,7 +330,7 @@ class FixSearch:
 def _take_half(case: Case, search: Search) -> None:
     """Check a change that mends all failing tests of one place: the others fail for another reason.
 
-    Not where one that took several steps mends them all.
+    That is done unless one change mends them all; what takes several may mend several mistakes.
     """
     if any(checked.candidate.stage != STEPS for checked in search.verified):
         return

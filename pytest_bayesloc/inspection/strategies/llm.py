@@ -27,8 +27,8 @@ from pytest_bayesloc.inspection.reflection import (
 from pytest_bayesloc.inspection.strategies import assertions
 from pytest_bayesloc.inspection.strategy import AskingStrategy, Budget, Work
 from pytest_bayesloc.inspection.trials import (
-    Trials,
-    finding_of_trials,
+    Tried,
+    finding_of_try,
     loses_check,
     try_patch,
     who_passes,
@@ -223,13 +223,14 @@ class ProposedFixes(AskingStrategy):
                 yield finding
 
 
-def try_edit(case: Case, patch: InspectionPatch, budget: Budget) -> tuple[Trials, Finding | None]:
+def try_edit(case: Case, patch: InspectionPatch, budget: Budget) -> tuple[Tried, Finding | None]:
     """Try an edit: return what came of it, and what that shows.
 
     A wrong guess says nothing of the place; nor does one more repair, where one is known.
     """
-    started, tried = budget.clock(), Trials()
-    effect = try_patch(case, patch, budget, tried)
+    started = budget.clock()
+    tried = try_patch(case, patch, budget)
+    effect = tried.effect
     same = (made.evidence.outcome for made in case.inspections if made.target == patch.target)
     is_known = InspectionOutcome.EDIT_REPAIRS in same
     if effect not in _SAID or is_known:
@@ -240,7 +241,7 @@ def try_edit(case: Case, patch: InspectionPatch, budget: Budget) -> tuple[Trials
     who = who_passes(case, tried.tests)
     why = f"{who} with the language model's edit, {others} ({patch.words})"
     evidence = weigh(case.model, outcome, patch.target, source=FIXES, why=why, learned=learned)
-    return tried, finding_of_trials(evidence, tried, budget.clock() - started)
+    return tried, finding_of_try(evidence, tried, budget.clock() - started)
 
 
 _SAID = {
@@ -345,7 +346,7 @@ def _attempt(
     if loses_check(case, patch):
         return {"refused": "it takes away the check that the tests fail at"}
     tried, finding = try_edit(case, patch, budget)
-    effect = tried.trials[-1].effect
+    effect = tried.effect
     best = effects.get(patch.target, Effect.REPAIRS_SOME)
     if effect.rank > best.rank:
         effects[patch.target] = effect

@@ -11,7 +11,7 @@ from pytest_bayesloc.domain.inspection import Effect, InspectionPatch, Verdict
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.spectrum import Spectrum
 from pytest_bayesloc.inspection.strategy import Budget
-from pytest_bayesloc.inspection.trials import Trials, loses_check, try_patch
+from pytest_bayesloc.inspection.trials import Tried, loses_check, try_patch
 from pytest_bayesloc.ranking.evidence.guards import Guard
 from tests.fakes.case import case_of
 from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
@@ -56,20 +56,16 @@ def going(tests: Going, *, n_swapped: int = 1) -> FakeRunner:
 
 
 def tried(
-    runner: FakeRunner, *edits: InspectionPatch, usual_s: float = 0.0, ends: float = 60.0
-) -> Trials:
-    """What comes of ``edits``, one after the other."""
-    on, trials = case(), Trials()
+    runner: FakeRunner, one: InspectionPatch, usual_s: float = 0.0, ends: float = 60.0
+) -> Tried:
+    on = case()
     budget = Budget(as_port(runner), lambda: 0.0, ends, on)
     budget.usual_s = usual_s
-    for each in edits:
-        try_patch(on, each, budget, trials)
-    return trials
+    return try_patch(on, one, budget)
 
 
 def effect(runner: FakeRunner, one: InspectionPatch) -> Effect:
-    (trial,) = tried(runner, one).trials
-    return trial.effect
+    return tried(runner, one).effect
 
 
 def test_first_failing_test_is_tried_then_the_others_then_passing_ones_of_the_line() -> None:
@@ -85,18 +81,18 @@ def test_first_failing_test_is_tried_then_the_others_then_passing_ones_of_the_li
 
 
 def test_edit_that_breaks_what_passed_does_not_repair() -> None:
-    trials = tried(going({**FIXED, "p0": FAILED}), edit())
+    done = tried(going({**FIXED, "p0": FAILED}), edit())
 
-    assert trials.trials[0].effect is Effect.BREAKS_OTHERS
-    assert trials.tests.keys() == {"f0", "f1", "p0"}
+    assert done.effect is Effect.BREAKS_OTHERS
+    assert done.tests.keys() == {"f0", "f1", "p0"}
 
 
 @pytest.mark.parametrize("verdict", [Verdict.NOT_RUN, Verdict.TIMEOUT])
 def test_passing_test_that_did_not_end_is_not_broken(verdict: Verdict) -> None:
-    trials = tried(going({**FIXED, "p0": replace(PASSED, verdict=verdict)}), edit(line=2))
+    done = tried(going({**FIXED, "p0": replace(PASSED, verdict=verdict)}), edit(line=2))
 
-    assert trials.trials[0].effect is Effect.REPAIRS
-    assert trials.tests["p1"].verdict is Verdict.PASS
+    assert done.effect is Effect.REPAIRS
+    assert done.tests["p1"].verdict is Verdict.PASS
 
 
 def test_tests_behind_one_that_does_not_end_are_run_as_well() -> None:
@@ -144,13 +140,11 @@ def test_edit_gets_a_little_more_time_than_the_tests_take() -> None:
     assert max(runner.limits) == pytest.approx(2.5)
 
 
-def test_edit_that_empties_code_gives_way_to_one_that_does_not() -> None:
+def test_edit_that_empties_code_is_doubted() -> None:
     emptied = replace(edit(7), original="if x:\n    y()\n", patched="if True:\n    y()\n")
 
-    alone, both = tried(going(FIXED), emptied), tried(going(FIXED), emptied, edit(2))
-
-    assert (alone.best, alone.doubt) == (emptied, "a condition is always true")
-    assert (both.best, both.doubt) == (edit(2), "")
+    assert tried(going(FIXED), emptied).doubt == "a condition is always true"
+    assert tried(going(FIXED), edit()).doubt == tried(going({}), emptied).doubt == ""
 
 
 @pytest.mark.parametrize(("new", "is_lost"), [("False", True), ("x < 1", False)])
