@@ -51,8 +51,8 @@ N_OF_CONSTANTS = 3  # suspects
 N_EDITS = 400  # of one function
 N_SAMPLED = 40  # passing tests whose values at points are noted
 #: P(the first edit of a constant repairs, if its user seems faulty), that of the n-th is an n-th of
-#: it: of 45 tries of small projects 6 did, of 176 of real bugs one. Were it more, likely edits would
-#: be no rivals of one that does.
+#: it: of 45 tries of small projects 6 did, of 176 of real bugs one. Were it more, edits that are as
+#: likely to be meant would be no rivals of one that does.
 FITTING = 1 / 30
 _UNITTEST = re.compile(r"(?:AssertionError: )?(.+) != (.+)")  # of ``assertEqual``
 _CALLED = re.compile(r"(\w+)\(")
