@@ -11,6 +11,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.source import Unit, map_of
 from pytest_bayesloc.domain.texts import TextEnum
+from pytest_bayesloc.fixes.ahead import Ahead
 from pytest_bayesloc.fixes.candidate import OTHER_CONSTANT, Candidate, patch_of
 from pytest_bayesloc.syntax.nodes import raising_lines
 from pytest_bayesloc.syntax.text import differing_lines
@@ -159,6 +160,7 @@ class Checker:
             change of it in a forked process.
         runs: Per failing test, how it ends as it is; empty until ``fails_again`` was asked.
         flaky: Failing tests that passed when they were run again.
+        ahead: Begins tries on other runners.
         known: Per change that inspections tried (``InspectionPatch.key``), how tests went under it.
     """
 
@@ -181,6 +183,7 @@ class Checker:
     rerun: Rerunner = lambda runner, patch, tests, limit_s: runner.rerun(
         patch, tests, limit_s=limit_s
     )
+    ahead: Ahead = field(default_factory=Ahead)
     _usual_s: float = 0.0
     _ill: set[str] = field(default_factory=set)
     _lines: dict[tuple[Location, tuple[str, ...]], frozenset[int] | None] = field(
@@ -231,7 +234,7 @@ class Checker:
         seen = self._seen(done)
         if seen is not None:
             return seen
-        first = self._rerun(patch, self.failing[:N_FIRST])
+        first = self.ahead.take(candidate) or self._rerun(patch, self.failing[:N_FIRST])
         if not first.n_swapped and {r.verdict for r in first.tests.values()} == {Verdict.NOT_RUN}:
             return replace(done, why="no patch is tried with its tests")
         done = replace(done, seconds=first.seconds)
@@ -239,6 +242,15 @@ class Checker:
             return replace(done, why=first.refused)
         is_passing = first.n_swapped and len(_passed(first)) == len(first.tests)
         return self._beside_others(done) if is_passing else self._still_failing(done, first)
+
+    def begin(self, candidate: Candidate) -> None:
+        """Begin to attempt a change on another runner, if one is idle."""
+        patch = patch_of(candidate)
+        if patch.key not in self.known:
+            self.ahead.begin(
+                candidate,
+                lambda runner: self._rerun(patch, self.failing[:N_FIRST], runner=runner),
+            )
 
     def check_part(self, done: Checked, failing: tuple[str, ...]) -> Checked:
         """Check a change in full for some of the failing tests alone.

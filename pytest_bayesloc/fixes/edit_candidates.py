@@ -154,8 +154,9 @@ def mutated(
     }
     sampled = _sampled(case, [unit for _, unit in found.values()], runner, limit_s)
     waiting: list[Candidate] = []
-    for target, unit in found.items():
-        most = most_chance(unit[1].node, case.belief.p(target))
+    most_of = {w: most_chance(unit.node, case.belief.p(w)) for w, (_, unit) in found.items()}
+    for target, most in sorted(most_of.items(), key=lambda pair: -pair[1]):
+        unit = found[target]
         n_before = sum(edit.chance >= most for edit in waiting)
         yield from waiting[:n_before]
         failing, passing = ([s for s in own if s.location == target] for own in sampled)

@@ -6,6 +6,7 @@ Reference:
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import merge
@@ -17,7 +18,14 @@ from pytest_bayesloc.domain.inspection import Effect, Trial
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, lines_of, map_of, tree_of
 from pytest_bayesloc.domain.texts import file_of_test
-from pytest_bayesloc.fixes.candidate import CHANGE, EDIT, TOOL, Candidate, unlikelihood
+from pytest_bayesloc.fixes.candidate import (
+    CHANGE,
+    EDIT,
+    OTHER_CONSTANT,
+    TOOL,
+    Candidate,
+    unlikelihood,
+)
 from pytest_bayesloc.fixes.check import Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import Tool
 from pytest_bayesloc.fixes.library import N_BEST, ToolRunner
@@ -345,7 +353,7 @@ class Search:
     def _check_all(self, batches: Iterable[Iterable[Candidate]], spare_s: float = 0.0) -> None:
         n_before = len(self.verified)
         for batch in batches:
-            for candidate in batch:
+            for candidate in self._with_next(batch):
                 left_s = self._checker.left_s()
                 if left_s <= spare_s and (self._has_worked() or left_s <= spare_s / 2):
                     self.is_out_of_time = True
@@ -358,6 +366,31 @@ class Search:
                     return
             if any(not checked.doubt for checked in self.verified):
                 return
+
+    def _with_next(self, batch: Iterable[Candidate]) -> Iterator[Candidate]:
+        """Yield a batch, of which other runners begin with those that come next."""
+        pending, coming = iter(batch), deque[Candidate]()
+        while True:
+            n_most = 1 + len(self._checker.ahead.others())
+            while len(coming) < n_most and (not coming or _is_by_itself(coming[-1])):
+                following = next(pending, None)
+                if following is None:
+                    break
+                coming.append(following)
+            if not coming:
+                return
+            for candidate in islice(coming, 1, None):
+                if _is_by_itself(candidate) and self._may_begin(candidate):
+                    self._checker.begin(candidate)
+            yield coming.popleft()
+
+    def _may_begin(self, candidate: Candidate) -> bool:
+        """Say whether a candidate will be run, as far as that is known before its turn comes."""
+        asked = self._objections
+        is_left_out = (
+            candidate.key in (asked.known | self._seen) or candidate.file in asked.test_files
+        )
+        return not is_left_out and self._is_worth(candidate) and not asked.to_run(candidate)
 
     def _worth(self, edits: Iterable[Candidate], p_base: float) -> Iterator[Candidate]:
         """Yield the edits that are worth a try on top of a change."""
@@ -477,6 +510,12 @@ def _effect(checked: Checked) -> Effect:
     is_same = before is None or now is None or now.error == before.error
     still = Effect.SAME_ERROR if is_same else Effect.OTHER_ERROR
     return ends.get(checked.status, Effect.REPAIRS_SOME if checked.n_green else still)
+
+
+def _is_by_itself(candidate: Candidate) -> bool:
+    """Say whether what comes after a candidate does not depend on what comes of it."""
+    is_edit = candidate.stage == EDIT and candidate.target is not None
+    return is_edit and OTHER_CONSTANT not in candidate.tools
 
 
 def _way(candidate: Candidate) -> tuple[str, bool]:

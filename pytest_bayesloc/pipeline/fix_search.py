@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.fixing import MUTANTS
 from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.domain.texts import file_of_test
+from pytest_bayesloc.fixes.ahead import Ahead
 from pytest_bayesloc.fixes.candidate import GENERATED, MODEL, Candidate, patch_of
 from pytest_bayesloc.fixes.check import N_FIRST, Checked, Checker, Status
 from pytest_bayesloc.fixes.edit_candidates import (
@@ -47,13 +48,15 @@ from pytest_bayesloc.spectrum.build import executed_by_imports
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.domain.ports import Clock
+    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
+    from pytest_bayesloc.domain.ports import Clock, Runner
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
     from pytest_bayesloc.ranking.case import Case
     from pytest_bayesloc.rerun.pool import Pool
 
+N_AHEAD = 64  # candidates of which it is remembered what they may reach
 N_TESTS = 5  # failing tests of a group whose texts are read
 ORDER = 1 / 2  # of the time, to find the tests that spoil one
 OF_PATTERNS = 1 / 3  # of the time that is left, for edits of regular expressions
@@ -159,12 +162,12 @@ class FixSearch:
             first = [n for test, others in after.items() for n in (*others, test)]
             with self._pool(first, near) as pool:
                 checker = self._checker(case, pool, wide, after, ends)
+                checker.ahead = Ahead(partial(_others, pool, checker, effort))
                 if effort.is_first:
-                    checker.rerun = lambda runner, patch, tests, limit_s: rerun_once(
-                        runner, case, patch, tests, limit_s=limit_s
-                    )
-                if checker.failing and checker.fails_again():
-                    return self._searched(case, library, checker, effort)
+                    checker.rerun = partial(_rerun_once, case)
+                with closing(checker.ahead):
+                    if checker.failing and checker.fails_again():
+                        return self._searched(case, library, checker, effort)
                 case.flaky = case.flaky or checker.flaky
         return None
 
@@ -274,7 +277,8 @@ class FixSearch:
             return next(filter(None, reasons), "")
 
         known = frozenset() if effort.is_first else case.rejected.known_fixes()
-        return Objections(refusal, is_unsound, test_files(case.spectrum.tests), known)
+        asked_once = lru_cache(maxsize=N_AHEAD)(refusal)
+        return Objections(asked_once, is_unsound, test_files(case.spectrum.tests), known)
 
     def _patterns(self, case: Case, checker: Checker, effort: Effort) -> Iterator[Candidate]:
         """Yield edits of regular expressions with which failing tests pass, tried in memory."""
@@ -325,6 +329,21 @@ class FixSearch:
                     message=" ".join(why.split()),
                     line=target.start_line,
                 )
+
+
+def _others(pool: Pool, checker: Checker, effort: Effort) -> Sequence[Runner]:
+    """Return the runners beside the first; those that are not ready are started if that pays."""
+    return pool.runners(checker.left_s() - effort.check_s)[1:]
+
+
+def _rerun_once(
+    case: Case,
+    runner: Runner,
+    patch: InspectionPatch | None,
+    tests: Sequence[str],
+    limit_s: float,
+) -> Rerun:
+    return rerun_once(runner, case, patch, tests, limit_s=limit_s)
 
 
 def _take_half(case: Case, search: Search) -> None:

@@ -9,13 +9,16 @@ import pytest
 
 from pytest_bayesloc.domain.fixing import TAKE_BACK
 from pytest_bayesloc.domain.location import Location
+from pytest_bayesloc.fixes.ahead import Ahead
 from pytest_bayesloc.fixes.candidate import CHANGE, OTHER_CONSTANT, Candidate, unlikelihood
 from pytest_bayesloc.fixes.check import Checked, Checker, Status
 from pytest_bayesloc.fixes.definition import parse_definition
 from pytest_bayesloc.fixes.library import N_JUDGED, SLOW_S, Library, ToolRunner
 from pytest_bayesloc.fixes.project import Proposal, Task
 from pytest_bayesloc.fixes.search import ENOUGH, LEAST_GAIN, RIVAL, STORED, Objections, Search
+from tests.fakes.case import location
 from tests.fakes.project import TextProject
+from tests.fakes.runner import FakeRunner, as_port
 from tests.unit.fixes.candidates import candidate, tried
 
 if TYPE_CHECKING:
@@ -188,6 +191,30 @@ def test_edits_are_tried_in_half_of_the_spare_time_if_there_was_no_cpu_before(
     search.run([], edits=edits(a=1.0, b=1.0, c=1.0))
 
     assert search.n_tried == n_tried
+
+
+def test_edits_that_come_next_are_begun_on_other_runners_but_not_past_a_constant() -> None:
+    events: list[str] = []
+
+    class Noting(Checker):
+        def __init__(self, **given: Any) -> None:  # noqa: ANN401 - what a checker takes
+            super().__init__(**given)
+            self.ahead = Ahead(lambda: [as_port(FakeRunner())])
+
+        def attempt(self, candidate: Candidate) -> Checked:
+            events.append(candidate.message)
+            return failed(candidate, 0.1)
+
+        def begin(self, candidate: Candidate) -> None:
+            events.append(f"begin {candidate.message}")
+
+    where = location("f", "a.py")
+    plain = [replace(made, tools=("tool",), target=where) for made in edits(a=0.9, b=0.8, d=0.6)]
+    inside = [replace(made, target=where) for made in edits(c=0.7)]
+    made = search(deadline=1.0, checker=Noting)
+    made.run([], edits=plain, constants=inside)
+
+    assert events == ["begin b", "a", "b", "c", "d"]
 
 
 def test_edits_that_are_not_run_are_neither_counted_nor_known_to_be_no_fix() -> None:
