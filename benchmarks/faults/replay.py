@@ -30,14 +30,12 @@ from pytest_bayesloc.ranking.evidence.swallowed import SOURCE as SWALLOWED
 from pytest_bayesloc.ranking.evidence.test_code import is_most, side_evidence
 from pytest_bayesloc.ranking.evidence.text import Said, Terms, text_evidence, text_terms
 from pytest_bayesloc.ranking.likelihoods import weigh
-from pytest_bayesloc.rerun.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_bayesloc.domain.evidence import Evidence, Outcome
     from pytest_bayesloc.domain.inspection import Change, InspectionPatch, Reader
-    from pytest_bayesloc.domain.ports import Runner
     from pytest_bayesloc.domain.recording import AskedPattern, HandledError, Sample, ValueFlow
     from pytest_bayesloc.domain.source import Unit
     from pytest_bayesloc.inspection.strategy import Budget
@@ -251,9 +249,8 @@ def replay(problem: Problem, case: Case, setting: Setting) -> None:
         if name not in setting.without
     ]
     limits = Limits(threshold=setting.threshold, budget_s=setting.budget_s)
-    InspectionLoop(
-        _OneRunner(_Fails(problem.recording())), kinds, limits, clock, lambda *_: None
-    ).run(case)
+    runner = _Fails(problem.recording())
+    InspectionLoop(runner, kinds, limits, clock, lambda *_: None).run(case)
 
 
 class _Clock:
@@ -340,24 +337,6 @@ class _Fails:
 
     def resume(self) -> None:
         return
-
-    def close(self) -> None:
-        return
-
-
-class _OneRunner(Pool):
-    """A pool of one."""
-
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
-
-    @property
-    def first(self) -> Runner:
-        return self._runner
-
-    def runners(self, work_s: float) -> Sequence[Runner]:
-        del work_s
-        return (self._runner,)
 
     def close(self) -> None:
         return

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing, suppress
+from contextlib import suppress
 
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.inspection import Finding, Verdict
@@ -25,7 +24,6 @@ from pytest_bayesloc.inspection.strategy import (
 from pytest_bayesloc.ranking.case import N_HISTORY, N_MINED, Case
 from pytest_bayesloc.ranking.evidence.invariants import mine, seen_values
 from pytest_bayesloc.ranking.faults import nearest_call
-from pytest_bayesloc.rerun.pool import Pool
 
 Progress = Callable[[int, Location | None, float], None]
 Look = Callable[[Case, Budget], Iterable[Finding]]
@@ -38,8 +36,6 @@ N_COMPARED = 5  # targets whose calls in the nearest passing tests are recorded
 LEAST_GAIN = 0.0003  # of the chance to name the right place first, by one inspection
 N_MOST = 15  # targets: what inspections of more would show has not been measured
 RECORD_SHARE = 0.15  # of the budget, for each of two recordings: noting values slows tests down
-PATIENCE_S = 0.5  # with what is not needed any more
-LEAST_MEASURED = 3  # inspections before their mean is believed
 TOO_WEAK = "no remaining inspection can change the top suspect"
 NOT_COMPARED = ": passing tests call the suspects too rarely to compare with"
 SEVERAL = "its tests fail for several reasons"
@@ -56,7 +52,7 @@ class InspectionLoop:
     """Inspects suspects until one is decided or a limit is met.
 
     Args:
-        pool: Where tests are run again.
+        runner: Where tests are run again.
         strategies: Ways to inspect a target, cheapest first.
         limits: When to stop.
         clock: Monotonic seconds.
@@ -66,14 +62,13 @@ class InspectionLoop:
 
     def __init__(
         self,
-        pool: Pool,
+        runner: Runner,
         strategies: Sequence[InspectionStrategy],
         limits: Limits,
         clock: Clock,
         progress: Progress,
     ) -> None:
-        self._pool = pool
-        self._runner = pool.first
+        self._runner = runner
         self._strategies = tuple({strategy.name: strategy for strategy in strategies}.values())
         self._limits = limits
         self._clock = clock
@@ -187,16 +182,19 @@ class InspectionLoop:
         ways = [strategy for strategy in self._strategies if strategy.outcomes]
         likely = reached[:N_LIKELY]
         actions = [(where, s) for where in likely for s in ways if (where, s.name) not in made]
-        with closing(Batch(self._pool, case, budget, actions)) as batch:
-            while True:
-                self._harvest(case, budget, wait_s=0.0)
-                reason = self._stop(case, budget)
-                if reason is None:
-                    batch.fill(self._limits.n_inspections, self._progress)
-                if reason is not None or not batch.pending:
-                    return reason or (TOO_WEAK if batch.waiting else NOTHING_LEFT)
-                for finding in batch.next():
-                    case.take(finding)
+        touched: set[Location] = set()
+        while True:
+            self._harvest(case, budget, wait_s=0.0)
+            reason = self._stop(case, budget)
+            chosen = likeliest(case.belief, _worth(case, actions, touched))
+            if reason is not None or chosen is None:
+                return reason or (TOO_WEAK if actions else NOTHING_LEFT)
+            actions.remove(chosen)
+            target, strategy = chosen
+            touched.add(target)
+            self._progress(len(case.inspections) + 1, target, case.belief.p(target))
+            for finding in strategy.inspect(case, target, budget):
+                case.take(finding)
 
     def _record(self, case: Case, budget: Budget) -> None:
         """Record the calls of failing and passing tests; of these, what is likely to be told."""
@@ -260,98 +258,3 @@ def _worth(case: Case, actions: Iterable[Action], touched: Collection[Location])
         return target == leading[0][0] or gain(target, strategy) >= LEAST_GAIN
 
     return [action for action in actions if is_worth(*action)]
-
-
-class Batch:
-    """Runs inspections of one group side by side: each runner has one, and they end in any order.
-
-    With one runner an inspection is made when its result is asked for, in the thread that asks.
-    """
-
-    def __init__(self, pool: Pool, case: Case, budget: Budget, actions: Iterable[Action]) -> None:
-        self._pool = pool
-        self.waiting = list(actions)
-        self._touched: set[Location] = set()
-        self._case = case
-        self._budget = budget
-        self._threads: ThreadPoolExecutor | None = None
-        self._busy: dict[Future[Sequence[Finding]], tuple[Action, Budget]] = {}
-        self._alone: Action | None = None
-        self._n_done = 0
-        self._started = budget.clock()
-
-    def close(self) -> None:
-        """Cancel what is under way: it is not needed any more."""
-        for _, budget in self._busy.values():
-            budget.end()
-        # Most end at once, and their servers stay warm.
-        _, late = wait(self._busy, timeout=PATIENCE_S)
-        stuck = [self._busy[future][1].runner for future in late]
-        for runner in stuck:
-            runner.cancel()
-        if self._threads is not None:
-            self._threads.shutdown(wait=True)
-        for runner in stuck:
-            runner.resume()
-
-    @property
-    def pending(self) -> list[Action]:
-        """The actions under way."""
-        alone = [] if self._alone is None else [self._alone]
-        return [*alone, *(action for action, _ in self._busy.values())]
-
-    def fill(self, n_inspections: int | None, progress: Progress) -> None:
-        """Start an inspection of the likeliest suspect on each idle runner."""
-        belief = self._case.belief
-        while True:
-            n_under_way = len(self._case.inspections) + len(self.pending)
-            worth = _worth(self._case, self.waiting, self._touched)
-            n_left = len(worth)
-            if n_inspections is not None:
-                n_left = min(n_left, n_inspections - n_under_way)
-            runner = self.free(n_left) if n_left > 0 else None
-            chosen = None if runner is None else likeliest(belief, worth)
-            if runner is None or chosen is None:
-                return
-            self.waiting.remove(chosen)
-            self._touched.add(chosen[0])
-            progress(n_under_way + 1, chosen[0], belief.p(chosen[0]))
-            self.start(chosen, runner)
-
-    def free(self, n_left: int) -> Runner | None:
-        """Return a runner that has nothing to do, if ``n_left`` inspections give it work."""
-        if self._alone is not None:
-            return None
-        taken = [budget.runner for _, budget in self._busy.values()]
-        mean_s = 0.0  # of an inspection by one runner
-        if self._n_done >= LEAST_MEASURED:
-            spent_s = self._budget.clock() - self._started
-            mean_s = spent_s * max(1, len(self._busy)) / self._n_done
-        runners = self._pool.runners(mean_s * n_left)
-        return next((runner for runner in runners if runner not in taken), None)
-
-    def start(self, action: Action, runner: Runner) -> None:
-        """Have ``action`` carried out by ``runner``."""
-        if len(self._pool.runners(0.0)) == 1 and not self._busy:
-            self._alone = action
-            return
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(thread_name_prefix="bayesloc")
-        budget = self._budget.beside(runner)
-        future = self._threads.submit(self._carry_out, action, budget)
-        self._busy[future] = action, budget
-
-    def next(self) -> Sequence[Finding]:
-        """Return what the first inspection to end found."""
-        self._n_done += 1
-        if self._alone is not None:
-            action, self._alone = self._alone, None
-            return self._carry_out(action, self._budget)
-        done, _ = wait(self._busy, return_when=FIRST_COMPLETED)
-        future = next(future for future in self._busy if future in done)  # as they were started
-        del self._busy[future]
-        return future.result()
-
-    def _carry_out(self, action: Action, budget: Budget) -> Sequence[Finding]:
-        target, strategy = action
-        return strategy.inspect(self._case, target, budget)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from copy import copy
 from dataclasses import dataclass
 from math import inf
 from typing import Any, TypeAlias
@@ -32,16 +31,6 @@ class Budget:
         self.wait_s = max(0.0, deadline - clock())  # of one re-run, once tests have been timed
         self.usual_s = 0.0  # what the failing tests took as they are
         self.passes_fresh: dict[str, bool] = {}  # tests as they are, in a process of their own
-
-    def beside(self, runner: Runner) -> Budget:
-        """Return the same budget with another runner."""
-        other = copy(self)
-        other.runner = runner
-        return other
-
-    def end(self) -> None:
-        """Let no more be tried on it, from another thread."""
-        self.deadline = -inf
 
     def left_s(self) -> float:
         """Return seconds left; 0 if there are none."""

@@ -204,7 +204,7 @@ def _loop(
         budget_s=max(0.0, round(left_s, 1)),
         n_inspections=settings.n_inspections,
     )
-    return InspectionLoop(pool, chosen, limits, clock, progress.show)
+    return InspectionLoop(pool.first, chosen, limits, clock, progress.show)
 
 
 class BudgetClock:

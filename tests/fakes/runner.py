@@ -1,4 +1,4 @@
-"""A runner that answers as a test tells it to, and a pool of such runners."""
+"""A runner that answers as a test tells it to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pytest_bayesloc.domain.errors import ExecutionError
 from pytest_bayesloc.domain.inspection import Rerun, TestRun, Verdict
 from pytest_bayesloc.domain.recording import Recording
-from pytest_bayesloc.rerun.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -171,25 +170,6 @@ class FakeRunner:
 
     def close(self) -> None:
         self.closed += 1
-
-
-class FakePool(Pool):
-    """Runners that are ready at once."""
-
-    def __init__(self, *runners: FakeRunner) -> None:
-        self._fakes = runners
-
-    @property
-    def first(self) -> Runner:
-        return self._fakes[0]
-
-    def runners(self, work_s: float) -> Sequence[Runner]:
-        del work_s
-        return self._fakes
-
-    def close(self) -> None:
-        for fake in self._fakes:
-            fake.close()
 
 
 def as_port(runner: FakeRunner) -> Runner:

@@ -16,7 +16,7 @@ from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy, Limi
 from pytest_bayesloc.ranking.likelihoods import likelihood, weigh
 from tests.fakes.case import case_of, location
 from tests.fakes.clock import Clock
-from tests.fakes.runner import FAILED, PASSED, FakePool, FakeRunner
+from tests.fakes.runner import FAILED, PASSED, FakeRunner, as_port
 from tests.unit.inspection.conftest import spectrum_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def run(
     share: float = 1.0,
 ) -> Case:
     loop = InspectionLoop(
-        FakePool(runner), kinds or [ASSERTIONS], limits, clock or Clock(), lambda *_: None
+        as_port(runner), kinds or [ASSERTIONS], limits, clock or Clock(), lambda *_: None
     )
     loop.run(started, share=share)
     return started
