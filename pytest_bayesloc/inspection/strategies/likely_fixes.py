@@ -16,7 +16,7 @@ from pytest_bayesloc.fixes.search import Search, changed_location
 from pytest_bayesloc.inspection.strategy import Budget, InspectionStrategy
 from pytest_bayesloc.inspection.trials import clear_of_check, is_judged, others, who_passes
 from pytest_bayesloc.ranking.case import Case
-from pytest_bayesloc.ranking.likelihoods import NEUTRAL, REFERENCE_MODEL, weigh
+from pytest_bayesloc.ranking.likelihoods import NEUTRAL, REFERENCE_MODEL, Likelihood, weigh
 
 MIN_CONCLUSIVE = 3  # edits of a function that must fail before that says something
 N_TOLD = 24  # of them
@@ -66,18 +66,27 @@ def is_test_meant(case: Case) -> bool:
 
 
 def findings_of(case: Case, found: Search) -> Iterator[Finding]:
-    """Yield what a search says of each place: first its best fix, as an inspection's repair."""
-    best = found.partial or next(iter(found.best), None)
-    repaired = None
-    if best is not None and not best.candidate.companions:
-        repaired = changed_location(best.candidate)
-        yield _repair(case, best, repaired)
-    rest = (where for where in found.trials if where != repaired)
+    """Yield what a search says of each place: first its best fix, as an inspection's repair.
+
+    What else was verified speaks as an edit that repairs. What mends a part of the tests alone says
+    nothing of the place: it may divide them.
+    """
+    parts = [] if found.partial is None else [found.partial]
+    repaired: set[Location] = set()
+    for checked in (*parts, *found.best[:1], *found.verified):
+        where = changed_location(checked.candidate)
+        if where not in repaired and not checked.candidate.companions:
+            repaired.add(where)
+            is_best = checked in found.best[:1]
+            outcome = _told_by(checked) if is_best else InspectionOutcome.EDIT_REPAIRS
+            learned = NEUTRAL if checked in parts else case.likelihood(outcome, where)
+            yield _repair(case, checked, where, learned)
+    rest = (where for where in found.trials if where not in repaired)
     for where in sorted(rest, key=lambda place: (-case.belief.p(place), place)):
         yield from _failures(case, where, found.trials[where])
 
 
-def _repair(case: Case, best: Checked, where: Location) -> Finding:
+def _repair(case: Case, best: Checked, where: Location, learned: Likelihood) -> Finding:
     ran = (*best.failing, *best.passing)
     name, words = best.candidate.name.replace("-", " "), best.candidate.message
     words = words if words.startswith(name) else f"{name}, {words}"
@@ -87,7 +96,7 @@ def _repair(case: Case, best: Checked, where: Location) -> Finding:
         where,
         source=MUTANTS,
         why=words_of_repair(case, ran, words),
-        learned=case.likelihood(_told_by(best), where),
+        learned=learned,
     )
     if not best.shown_doubt:
         clear_of_check(case, best.patch)

@@ -49,7 +49,8 @@ class Found:
         shown: Sequence[Candidate] = (),
         trials: Mapping[Location, Sequence[Trial]] = MappingProxyType({}),
     ) -> None:
-        self.best, self.broken, self.shown = verified, broken, shown
+        self.best = self.verified = verified
+        self.broken, self.shown = broken, shown
         self.partial, self.trials = None, trials
 
 
@@ -123,15 +124,16 @@ def taken(on: Case, found: Found) -> Case:
     return on
 
 
-def test_first_fix_that_an_inspection_found_is_the_repair_of_its_place() -> None:
+def test_first_fix_that_an_inspection_found_speaks_more_than_another_repair() -> None:
     found = Found(fix("1", "3"), fix("2", "4"))
     on = taken(case(), found)
 
-    (finding,) = on.inspections
+    finding, other = on.inspections
     assert finding.repair == replace(found.best[0].patch, kind=MUTANTS, words="other number, m")
     assert finding.evidence.why == "0 of 1 failing tests pass with one small edit (other number, m)"
-    assert (finding.step, finding.belief_after) == (1, on.belief.p(F))
-    assert on.belief.p(F) == pytest.approx(weighed(case(), found).belief.p(F))
+    assert finding.belief_after == pytest.approx(weighed(case(), found).belief.p(F))
+    assert (other.target, other.evidence.outcome) == (G, REPAIRS)
+    assert on.belief.p(F) > on.belief.p(G)
 
 
 @pytest.mark.parametrize(
