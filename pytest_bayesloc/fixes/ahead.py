@@ -39,8 +39,12 @@ class Ahead:
         Raises:
             ExecutionError: If tests can't be run again.
         """
-        _, future, _ = self._begun.pop(id(candidate), (None, None, None))
-        return None if future is None else future.result()
+        _, future, _ = self._begun.get(id(candidate), (None, None, None))
+        if future is None:
+            return None
+        rerun = future.result()  # until then it is under way
+        del self._begun[id(candidate)]
+        return rerun
 
     def close(self) -> None:
         """Cancel what is under way: it is not needed any more."""

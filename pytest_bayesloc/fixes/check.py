@@ -231,10 +231,16 @@ class Checker:
             return done
         if candidate.is_pattern and patch.fresh:  # its tests passed with it, exchanged in memory
             return replace(done, why="")
-        seen = self._seen(done)
+        first = self.ahead.take(candidate)
+        seen = self._seen(done) if first is None else None
         if seen is not None:
             return seen
-        first = self.ahead.take(candidate) or self._rerun(patch, self.failing[:N_FIRST])
+        return self._judged(done, first or self._rerun(patch, self.failing[:N_FIRST]))
+
+    def _judged(self, done: Checked, first: Rerun) -> Checked:
+        """Say what a change came to with which the first failing tests were run."""
+        if done.candidate.held is not None and not first.n_swapped:  # it is not where it was read
+            return self.attempt(replace(done.candidate, held=None))
         if not first.n_swapped and {r.verdict for r in first.tests.values()} == {Verdict.NOT_RUN}:
             return replace(done, why="no patch is tried with its tests")
         done = replace(done, seconds=first.seconds)
@@ -246,7 +252,7 @@ class Checker:
     def begin(self, candidate: Candidate) -> None:
         """Begin to attempt a change on another runner, if one is idle."""
         patch = patch_of(candidate)
-        if patch.key not in self.known:
+        if not self._known_of(patch):
             self.ahead.begin(
                 candidate,
                 lambda runner: self._rerun(patch, self.failing[:N_FIRST], runner=runner),
@@ -281,13 +287,17 @@ class Checker:
 
     def _seen(self, done: Checked) -> Checked | None:
         """Return what inspections saw of a change that is no fix; None if they saw no failure."""
-        runs = {} if self.earlier else self.known.get(done.patch.key, {})
+        runs = self._known_of(done.patch)
         failed = {test: run for test, run in runs.items() if run.verdict is Verdict.FAIL}
         if not failed:
             return None
         if not set(self.failing).isdisjoint(failed):
             return self._still_failing(done, Rerun(tests=runs, n_swapped=1))
         return replace(done, status=Status.BREAKS, why=f"{next(iter(failed))} breaks")
+
+    def _known_of(self, patch: InspectionPatch) -> Mapping[str, TestRun]:
+        """How tests went under a patch that was tried; that of tests that others spoil differs."""
+        return {} if self.earlier else self.known.get(patch.key, {})
 
     def confirm(self, done: Checked) -> Checked:
         """Run all failing tests, and all that may break: forked, if that is as good.

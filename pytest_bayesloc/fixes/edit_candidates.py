@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import merge
-from itertools import chain, islice, zip_longest
+from itertools import chain, count, islice, zip_longest
 
 from pytest_bayesloc.domain.failure import Failure
 from pytest_bayesloc.domain.fixing import MUTANTS, TAKE_BACK
@@ -315,22 +315,26 @@ def _other_constants(
     where = unit.location
     places = _places_of_constants(source, unit, case, sources)
     texts = [(Text(place.text), used) for place, used in places]
-    for n, (i, edit) in enumerate(constant_edits(texts, sides, test, seen), 1):
-        place, after = places[i][0], texts[i][0].edited(edit)
-        is_inside = i == 0 and unit.body_line <= edit.line <= where.end_line
-        candidate = Candidate(
-            tools=(OTHER_CONSTANT,),
-            stage=EDIT,
-            file=place.file,
-            before=place.text,
-            after=after,
-            message=f"line {edit.line}: {edit.words}",
-            line=edit.line,
-            target=where if is_inside else None,
-            held=None if is_inside else other_value(place, after, edit.line),
-            chance=FITTING * case.belief.p(where) / n,
-        )
-        yield candidate
+    n = count(1)
+    # First those that are tried in memory.
+    for is_swapped in (True, False):
+        for i, edit in constant_edits(texts, sides, test, seen):
+            place, after = places[i][0], texts[i][0].edited(edit)
+            is_inside = i == 0 and unit.body_line <= edit.line <= where.end_line
+            made = Candidate(
+                tools=(OTHER_CONSTANT,),
+                stage=EDIT,
+                file=place.file,
+                before=place.text,
+                after=after,
+                message=f"line {edit.line}: {edit.words}",
+                line=edit.line,
+                target=where if is_inside else None,
+                held=None if is_inside else other_value(place, after, edit.line),
+            )
+            if made.is_swapped is is_swapped:
+                candidate = replace(made, chance=FITTING * case.belief.p(where) / next(n))
+                yield candidate
 
 
 def _sides_of(message: str, test: str, sides: Sequence[str]) -> Sequence[Sides]:

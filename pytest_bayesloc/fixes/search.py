@@ -125,6 +125,7 @@ class Search:
         self._seen: set[str] = set()
         self._bases: list[tuple[tuple[int, int], Checked]] = []
         self._edits: list[Candidate] = []
+        self._pulled: Iterable[Candidate] = ()
         self._spent: dict[tuple[str, bool], tuple[int, float]] = {}
         self.last: Checked | None = None
         self.verified: list[Checked] = []
@@ -153,7 +154,7 @@ class Search:
     @property
     def nearest(self) -> Checked | None:
         """The candidate with which most failing tests pass, where others still fail."""
-        return max(self.halves.values(), key=lambda half: half.n_green, default=None)
+        return max(self.halves.values(), key=_green, default=None)
 
     @property
     def best(self) -> Sequence[Checked]:
@@ -220,6 +221,7 @@ class Search:
                 break
         # An edit that is clearly the one keeps what was meant by a change; taking it back does not.
         if all(checked.shown_doubt for checked in self.verified):
+            self._pulled = ()
             self._check_all(_batches(taken_back))
             self._settle()
         nearest = self.nearest
@@ -238,6 +240,7 @@ class Search:
 
     def _found_by(self, stage: Iterator[Iterable[Candidate]], seen: frozenset[str]) -> bool:
         """Try what a stage has until new processes agree to something that was not ``seen``."""
+        self._pulled = ()
         while True:
             n_before = len(self.verified)
             self._check_all(stage, self._spare_s)
@@ -369,7 +372,8 @@ class Search:
 
     def _with_next(self, batch: Iterable[Candidate]) -> Iterator[Candidate]:
         """Yield a batch, of which other runners begin with those that come next."""
-        pending, coming = iter(batch), deque[Candidate]()
+        pending, coming = chain(self._pulled, batch), deque[Candidate]()
+        self._pulled = coming  # what is pulled ahead comes next, also if this ends early
         while True:
             n_most = 1 + len(self._checker.ahead.others())
             while len(coming) < n_most and (not coming or _is_by_itself(coming[-1])):
@@ -469,7 +473,12 @@ class Search:
             self._reject(candidate, checked.why)
             self.broken.add(candidate.key)
         # One that more changes may follow is tried again by the next run, so that they do.
-        elif checked.status is Status.STILL_FAILS and not self._is_base(checked):
+        # Of a constant, copies that were made before it was exchanged in memory stay as they are.
+        elif (
+            checked.status is Status.STILL_FAILS
+            and not self._is_base(checked)
+            and candidate.held is None
+        ):
             self.failed.append(candidate.key)
 
     def _weighed(self, checked: Checked) -> Checked:
@@ -510,6 +519,11 @@ def _effect(checked: Checked) -> Effect:
     is_same = before is None or now is None or now.error == before.error
     still = Effect.SAME_ERROR if is_same else Effect.OTHER_ERROR
     return ends.get(checked.status, Effect.REPAIRS_SOME if checked.n_green else still)
+
+
+def _green(half: Checked) -> tuple[int, bool]:
+    """Of two with which as many tests pass, a tool's is nearer: it knows the error."""
+    return half.n_green, half.candidate.stage == TOOL
 
 
 def _is_by_itself(candidate: Candidate) -> bool:

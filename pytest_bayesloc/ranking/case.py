@@ -263,7 +263,8 @@ class Case:
             if finding.evidence.outcome is InspectionOutcome.EDIT_REPAIRS and not finding.doubt:
                 own = frozenset(self.failing_of(finding.target, len(self.failing)))
                 passed = {n for n, run in finding.tests.items() if run.verdict is Verdict.PASS}
-                if own <= passed and LEAST_EXPLAINED <= len(own) < len(self.failing):
+                is_part = not passed.issuperset(self.failing)
+                if is_part and own <= passed and LEAST_EXPLAINED <= len(own) < len(self.failing):
                     return (own,)
         return ()
 

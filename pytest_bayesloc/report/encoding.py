@@ -325,8 +325,9 @@ def _repair(number: int, finding: Finding, fault: Fault) -> doc.FixEntry:
     """
     words = next((t.words for t in finding.trials if t.effect is Effect.REPAIRS), "")
     change = next((c for c in fault.breaking if not words and c.diff == finding.diff), None)
-    is_verified = finding.evidence.source == MUTANTS
-    n_failing = sum(failure.node_id in finding.tests for failure in fault.failures)
+    failing = {failure.node_id for failure in fault.failures}.difference(fault.flaky)
+    n_failing = len(failing.intersection(finding.tests))
+    is_verified = finding.evidence.source == MUTANTS and n_failing == len(failing)
     return entry_of(
         doc.FixEntry,
         finding,

@@ -343,8 +343,8 @@ def _exchanged(value: str, shown: str, wanted: str) -> Iterator[str]:
 def other_value(source: SourceMap, after: str, line: int) -> tuple[Location, OtherValue] | None:
     """Return the location that holds the constant of an edit, and the value that it gets.
 
-    None if it is held by no variable of a module or class and is no default, or if the value calls
-    what may do more than compute.
+    None if it is held by no variable of a module or class and is no default, if the value calls
+    what may do more than compute, or if objects of the class have it from elsewhere.
 
     Args:
         source: The file.
@@ -352,6 +352,8 @@ def other_value(source: SourceMap, after: str, line: int) -> tuple[Location, Oth
         line: Of that.
     """
     for unit in source.units:
+        if _is_copied(unit.node):
+            continue
         held = (_default if unit.is_function else _variable)(source, unit, after, line)
         outer = unit.outer if unit.is_function else unit
         if held is not None and outer is not None:
@@ -363,6 +365,17 @@ def other_value(source: SourceMap, after: str, line: int) -> tuple[Location, Oth
                 made = OtherValue(owner=owner, name=name, text=text, first_line=first_line)
                 return outer.location, made
     return None
+
+
+def _is_copied(node: ast.AST) -> bool:
+    """Say whether a class makes other things of its variables, as dataclasses and enums do."""
+    if not isinstance(node, ast.ClassDef):
+        return False
+    bases = {dotted(base).rpartition(".")[2] for base in node.bases}
+    return bool(node.decorator_list) or any(map(_MADE_OF.search, bases))
+
+
+_MADE_OF = re.compile(r"Enum$|Flag$|^NamedTuple$")
 
 
 def _variable(source: SourceMap, unit: Unit, after: str, line: int) -> tuple[str, ast.expr] | None:

@@ -231,8 +231,8 @@ def try_edit(case: Case, patch: InspectionPatch, budget: Budget) -> tuple[Tried,
     started = budget.clock()
     tried = try_patch(case, patch, budget)
     effect = tried.effect
-    same = (made.evidence.outcome for made in case.inspections if made.target == patch.target)
-    is_known = InspectionOutcome.EDIT_REPAIRS in same
+    sure = (made for made in case.inspections if made.target == patch.target and not made.doubt)
+    is_known = InspectionOutcome.EDIT_REPAIRS in (made.evidence.outcome for made in sure)
     if effect not in _SAID or is_known:
         return tried, None
     outcome, others = _SAID[effect]
