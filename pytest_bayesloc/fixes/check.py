@@ -296,7 +296,7 @@ class Checker:
         return replace(done, status=Status.BREAKS, why=f"{next(iter(failed))} breaks")
 
     def _known_of(self, patch: InspectionPatch) -> Mapping[str, TestRun]:
-        """How tests went under a patch that was tried; that of tests that others spoil differs."""
+        """The runs under a patch that was tried; tests that others spoil end otherwise."""
         return {} if self.earlier else self.known.get(patch.key, {})
 
     def confirm(self, done: Checked) -> Checked:
