@@ -246,8 +246,9 @@ class Sources:
 
             path, text = Path(self.files.absolute(file)), None
             try:
-                with tokenize.open(path) as stream:
-                    text = stream.read()
+                if path.is_file():  # to open a pipe waits for who writes to it
+                    with tokenize.open(path) as stream:
+                        text = stream.read()
             except (OSError, SyntaxError, UnicodeDecodeError):
                 with suppress(OSError):
                     text = path.read_text(encoding="utf-8", errors="replace")
