@@ -391,10 +391,13 @@ class Search:
     def _may_begin(self, candidate: Candidate) -> bool:
         """Say whether a candidate will be run, as far as that is known before its turn comes."""
         asked = self._objections
-        is_left_out = (
-            candidate.key in (asked.known | self._seen) or candidate.file in asked.test_files
-        )
+        is_left_out = self._is_known(candidate) or candidate.file in asked.test_files
         return not is_left_out and self._is_worth(candidate) and not asked.to_run(candidate)
+
+    def _is_known(self, candidate: Candidate) -> bool:
+        """Say whether a candidate was tried, or rejected by an earlier run."""
+        key = candidate.key
+        return key in self._objections.known or key in self._seen
 
     def _worth(self, edits: Iterable[Candidate], p_base: float) -> Iterator[Candidate]:
         """Yield the edits that are worth a try on top of a change."""
@@ -417,7 +420,7 @@ class Search:
     def _consider(self, candidate: Candidate) -> None:
         self.n_spared += candidate.key in self._objections.known
         is_idle = candidate.after == candidate.before and candidate.level is not Level.DISPLAY
-        if is_idle or candidate.key in (self._objections.known | self._seen):
+        if is_idle or self._is_known(candidate):
             return
         self._seen.add(candidate.key)
         if candidate.level is Level.DISPLAY:

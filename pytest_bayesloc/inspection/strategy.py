@@ -53,15 +53,14 @@ class Budget:
             ExecutionError: If the place where re-runs happen is lost.
         """
         limit_s = min(self.limit_s(), at_most_s)
-        return rerun_once(self.runner, self._case, patch, tests, limit_s=limit_s)
+        return rerun_once(self._case, self.runner, patch, tests, limit_s)
 
 
 def rerun_once(
-    runner: Runner,
     case: Case,
+    runner: Runner,
     patch: InspectionPatch | None,
     tests: Sequence[str],
-    *,
     limit_s: float,
 ) -> Rerun:
     """Run ``tests`` under ``patch``, unless an earlier run on this code saw them fail under it.

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_bayesloc.domain.inspection import Finding
-    from pytest_bayesloc.domain.ports import Clock
     from pytest_bayesloc.fixes.check import Checked
     from pytest_bayesloc.pipeline.context import Context
     from pytest_bayesloc.pipeline.guide import LlmStage
@@ -49,12 +48,10 @@ class FixStage:
     Attributes:
         context: The session.
         llm: A language model's part; None: none is asked.
-        clock: Monotonic seconds.
     """
 
     context: Context
     llm: LlmStage | None
-    clock: Clock = monotonic
 
     def run(self, cases: Sequence[Case], budget_s: float) -> list[Search | None]:
         """Search a fix for each of the largest groups, which share ``budget_s`` wall seconds.
@@ -64,7 +61,7 @@ class FixStage:
         """
         results: list[Search | None] = [None for _ in cases]
         with self._guarded():
-            self._search_all(cases, self.clock() + budget_s, results)
+            self._search_all(cases, monotonic() + budget_s, results)
         return results
 
     @contextmanager
@@ -93,12 +90,12 @@ class FixStage:
             announce_refusals(
                 context, (f for case in cases[:MAX_GROUPS] for f, _ in likely_places(case))
             )
-        search = FixSearch(context=context, llm=self.llm, clock=self.clock)
+        search = FixSearch(context=context, llm=self.llm)
         with closing(WideRunners(context)) as wide:
             for i, case in enumerate(cases[:MAX_GROUPS]):
                 if case.cause is not None and not case.cause.is_repairable:
                     continue
-                share_s = max(0.0, ends - self.clock()) / (min(len(cases), MAX_GROUPS) - i)
+                share_s = max(0.0, ends - monotonic()) / (min(len(cases), MAX_GROUPS) - i)
                 result = search.run(case, library, Effort(try_s=share_s), wide)
                 if result is not None:
                     results[i] = result

@@ -48,7 +48,6 @@ from pytest_bayesloc.spectrum.build import executed_by_imports
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_bayesloc.domain.inspection import InspectionPatch, Rerun
     from pytest_bayesloc.domain.ports import Clock, Runner
     from pytest_bayesloc.fixes.project import Task
     from pytest_bayesloc.pipeline.context import Context
@@ -137,14 +136,16 @@ class FixSearch:
     work: Clock = monotonic
 
     @cached_property
+    def _files(self) -> list[str]:
+        return python_files(self.context.sources)
+
+    @cached_property
     def _project(self) -> Project:
-        return Project(python_files(self.context.sources), self.context.sources.read)
+        return Project(self._files, self.context.sources.read)
 
     @cached_property
     def _reach(self) -> Reach:
-        context = self.context
-        files = python_files(context.sources)
-        return Reach(files, context.sources, context.settings.never_edited)
+        return Reach(self._files, self.context.sources, self.context.settings.never_edited)
 
     def run(self, case: Case, library: Library, effort: Effort, wide: WideRunners) -> Search | None:
         """Search a fix of a group.
@@ -164,7 +165,7 @@ class FixSearch:
                 checker = self._checker(case, pool, wide, after, ends)
                 checker.ahead = Ahead(partial(_others, pool, checker, effort))
                 if effort.is_first:
-                    checker.rerun = partial(_rerun_once, case)
+                    checker.rerun = partial(rerun_once, case)
                 with closing(checker.ahead):
                     if checker.failing and checker.fails_again():
                         return self._searched(case, library, checker, effort)
@@ -334,16 +335,6 @@ class FixSearch:
 def _others(pool: Pool, checker: Checker, effort: Effort) -> Sequence[Runner]:
     """Return the runners beside the first; those that are not ready are started if that pays."""
     return pool.runners(checker.left_s() - effort.check_s)[1:]
-
-
-def _rerun_once(
-    case: Case,
-    runner: Runner,
-    patch: InspectionPatch | None,
-    tests: Sequence[str],
-    limit_s: float,
-) -> Rerun:
-    return rerun_once(runner, case, patch, tests, limit_s=limit_s)
 
 
 def _take_half(case: Case, search: Search) -> None:

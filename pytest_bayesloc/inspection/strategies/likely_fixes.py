@@ -71,14 +71,13 @@ def findings_of(case: Case, found: Search) -> Iterator[Finding]:
     What else was verified speaks as an edit that repairs. What mends a part of the tests alone says
     nothing of the place: it may divide them.
     """
-    parts = [] if found.partial is None else [found.partial]
+    parts, best = [] if found.partial is None else [found.partial], found.best[:1]
     repaired: set[Location] = set()
-    for checked in (*parts, *found.best[:1], *found.verified):
+    for checked in (*parts, *best, *found.verified):
         where = changed_location(checked.candidate)
         if where not in repaired and not checked.candidate.companions:
             repaired.add(where)
-            is_best = checked in found.best[:1]
-            outcome = _told_by(checked) if is_best else InspectionOutcome.EDIT_REPAIRS
+            outcome = _told_by(checked) if checked in best else InspectionOutcome.EDIT_REPAIRS
             learned = NEUTRAL if checked in parts else case.likelihood(outcome, where)
             yield _repair(case, checked, where, learned)
     rest = (where for where in found.trials if where not in repaired)
