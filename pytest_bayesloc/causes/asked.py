@@ -16,6 +16,7 @@ from pytest_bayesloc.syntax.nodes import (
     spans,
     statements_in,
     stored_names,
+    walk,
 )
 
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
@@ -60,7 +61,7 @@ def optional_packages(scope: ast.AST, text: str) -> Iterator[Optional]:
         elif is_looked_for and isinstance(node, (ast.Assign, ast.If, ast.Return)):
             value = node.test if isinstance(node, ast.If) else node.value
             names = frozenset(_assigned([node]) if isinstance(node, ast.Assign) else ())
-            for call in ast.walk(value) if value is not None else ():
+            for call in walk(value) if value is not None else ():
                 if package := _looked_for(call):
                     yield Optional(package.partition(".")[0], node.lineno, names)
 
@@ -75,7 +76,7 @@ def _imports(statement: ast.stmt) -> Iterator[tuple[str, list[str]]]:
         bound = [alias.asname or alias.name for alias in statement.names]
         yield statement.module.partition(".")[0], bound
     elif isinstance(statement, ast.Assign):
-        for call in ast.walk(statement.value):
+        for call in walk(statement.value):
             if package := _looked_for(call, "import_module"):
                 yield package.partition(".")[0], [*_assigned([statement])]
 
@@ -90,7 +91,7 @@ def _looked_for(node: ast.AST, *also: str) -> str:
 def _assigned(statements: Sequence[ast.AST]) -> set[str]:
     """Return the names that ``statements`` bind, and of what they put elements into."""
     found = {name for statement in statements for name in stored_names(statement)}
-    for node in (n for statement in statements for n in ast.walk(statement)):
+    for node in (n for statement in statements for n in walk(statement)):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
             found |= names_in(node.value)
     return found
@@ -101,10 +102,10 @@ def programs(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[tuple[str, fr
 
     ``texts`` are constants by name.
     """
-    for node in ast.walk(scope):
+    for node in walk(scope):
         value = getattr(node, "value", None) if isinstance(node, ast.Assign) else None
         held = frozenset(_assigned([node]) if isinstance(node, ast.Assign) else ())
-        for call in ast.walk(value) if value is not None else (node,):
+        for call in walk(value) if value is not None else (node,):
             if not isinstance(call, ast.Call) or not call.args:
                 continue
             if called_name(call) == "which" and (program := _text_of(call.args[0], texts)):
@@ -116,9 +117,9 @@ def variables(scope: ast.AST, texts: Mapping[str, str]) -> Iterator[tuple[str, f
 
     With it come the names that hold it, None where it is not set. ``texts`` are constants by name.
     """
-    holders = [n for n in ast.walk(scope) if isinstance(n, (ast.Assign, ast.NamedExpr))]
+    holders = [n for n in walk(scope) if isinstance(n, (ast.Assign, ast.NamedExpr))]
     held = {id(n.value): frozenset(_assigned([n])) for n in holders}
-    for node in ast.walk(scope):
+    for node in walk(scope):
         asked: ast.expr | None = None
         names = held.get(id(node), frozenset())
         if isinstance(node, ast.Call) and node.args and ast.unparse(node.func) in _READS:
@@ -151,7 +152,7 @@ def _text_of(node: ast.expr, texts: Mapping[str, str]) -> str:
 def names_deciding(function: ast.AST, line: int) -> set[str]:
     """Return the names in the statement at ``line``, and in the conditions around it."""
     found: list[ast.AST] = []
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, (ast.If, ast.While)) and spans(node, line):
             found.append(node.test)
         elif isinstance(node, ast.stmt) and spans(node, line) and not getattr(node, "body", ()):
@@ -170,7 +171,7 @@ def makes_sets(scope: ast.AST, text: str) -> bool:
     return _MAY_MAKE_SETS.search(text) is not None and any(
         isinstance(node, (ast.Set, ast.SetComp))
         or (isinstance(node, ast.Name) and node.id in {"set", "frozenset"})
-        for node in ast.walk(scope)
+        for node in walk(scope)
     )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pytest_bayesloc.domain.failure import Cause, CauseKind
 from pytest_bayesloc.domain.source import Unit
-from pytest_bayesloc.syntax.nodes import called_name, names_in, nodes_inside, stored_names
+from pytest_bayesloc.syntax.nodes import called_name, names_in, nodes_inside, stored_names, walk
 
 _NEVER_AWAITED = re.compile(r"coroutine (?:object |')([\w.<>]+)'?(?: was never awaited| at 0x)")
 
@@ -67,13 +67,13 @@ def _dropped(scope: ast.AST, name: str, *, is_test: bool) -> Iterator[ast.Call]:
 
     Tests hold their coroutines within them.
     """
-    inside = [*(ast.walk(scope) if is_test else nodes_inside(scope))]
+    inside = [*(walk(scope) if is_test else nodes_inside(scope))]
     kept = {
         id(part)
         for node in inside
         if isinstance(node, (ast.Await, ast.Return, ast.Yield))
         or (isinstance(node, ast.Call) and called_name(node) != name)
-        for part in ast.walk(node)
+        for part in walk(node)
     }
     for node in inside:
         if isinstance(node, ast.Call) and called_name(node) == name and id(node) not in kept:
@@ -125,13 +125,13 @@ _ASSIGNS = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 
 
 def _waits(step: ast.AST) -> bool:
-    return any(isinstance(node, ast.Await) for node in ast.walk(step))
+    return any(isinstance(node, ast.Await) for node in walk(step))
 
 
 def _touched(step: ast.AST) -> set[str]:
     """Return the names and attributes that a step reads, with those whose parts it reads."""
     target = step.target if isinstance(step, ast.AugAssign) else None  # that is read, too
-    nodes = (n for n in ast.walk(step) if isinstance(n, (ast.Name, ast.Attribute)))
+    nodes = (n for n in walk(step) if isinstance(n, (ast.Name, ast.Attribute)))
     return {ast.unparse(n) for n in nodes if isinstance(n.ctx, ast.Load) or n is target}
 
 

@@ -32,7 +32,7 @@ WORDS = re.compile(
     r"|locale|sleep|wait|wait_for|timeout|join|find_spec|hash|Thread|submit|create_task"
     r"|ensure_future|gather|as_completed|ThreadPoolExecutor)\b"
 )
-HASH, HASH_SEEDS = "hash", ("1", "2", "3", "4", "5")
+HASH, HASH_SEEDS = "hash", ("1", "2", "3")  # each takes the start of a process
 DAY_S = 86_400.0
 #: Seconds from now: to other hours, days of the week, ends of months, years.
 OFFSETS = tuple(DAY_S * days for days in (0.5, 2, 4, 9, 15, 45, 190, -365, -1_000, -1_900))
@@ -50,7 +50,8 @@ LONGER, SHORTER = 20.0, 0.1
 LONGEST_S, LEAST_LONGER = 3.0, 3.0
 LATE_S = 0.2
 FOUND, MAX_LEFT = "found:", 5  # paths that code finds, and that are tried without
-MAX_TURNS_S = 2.0  # of a re-run: tasks that wait for each other never end in turn
+#: Of a re-run, as tasks that wait for each other never end in turn; and of all such re-runs.
+MAX_TURNS_S, TURNS_S = 2.0, 5.0
 TIME = "%A, %d %B %Y, %H:%M"
 _USUAL = re.compile(r"(?:PATH|HOME|PWD|USER|SHELL|TERM|TMPDIR|TZ|LANG|LC_\w+|PYTHON\w*|PYTEST\w*)$")
 
@@ -301,10 +302,13 @@ class ConditionSearch:
         help by chance, as they change when the others go on. ``slow`` ones wait each time.
         """
         readers = [*self.readers.get("in-tasks", ())][::-1]
+        ends = self._clock() + TURNS_S
 
         def passes(some: Sequence[Reader]) -> bool:
             ways = [_tasks(part, some) for part in (slow, readers)] * (N_AGREEING // 2)
-            return all(self._end_of(way, MAX_TURNS_S) is Verdict.PASS for way in ways)
+            return self._clock() < ends and all(
+                self._end_of(way, MAX_TURNS_S) is Verdict.PASS for way in ways
+            )
 
         found = next(([reader] for reader in readers if passes([reader])), [])
         # The outermost ones only start the tasks, which then go on within their turn.

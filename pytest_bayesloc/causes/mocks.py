@@ -13,7 +13,7 @@ from pytest_bayesloc.domain.source import FunctionNode, Unit
 from pytest_bayesloc.domain.texts import plain_name
 from pytest_bayesloc.fixes.side_effects import aliases
 from pytest_bayesloc.spectrum.sources import Sources
-from pytest_bayesloc.syntax.nodes import called_name, imported_from, nodes_of
+from pytest_bayesloc.syntax.nodes import called_name, imported_from, nodes_of, walk
 
 _NO_ATTRIBUTE = re.compile(r"<(?:module|class) '?([\w.]+)'?.*> does not have the attribute '(\w+)'")
 _NOT_REAL = re.compile(r"Mock object has no attribute '(\w+)'|'?(\w+)'? is not a valid assertion")
@@ -111,7 +111,7 @@ class MockCauses:
         if source is None or ("patch" not in source.text and "setattr" not in source.text):
             return
         modules = aliases(source.module.node)
-        for node in (n for top in (*decorators, unit.node) for n in ast.walk(top)):
+        for node in (n for top in (*decorators, unit.node) for n in walk(top)):
             if isinstance(node, ast.Call) and (found := _replaced(node, modules)):
                 yield Patch(*found, node.lineno)
 

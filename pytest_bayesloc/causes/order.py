@@ -18,7 +18,7 @@ from pytest_bayesloc.inspection.delta import minimal
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.provenance import line_that_writes, mentions
 from pytest_bayesloc.spectrum.sources import Sources
-from pytest_bayesloc.syntax.nodes import argument_names, bound_name, names_from
+from pytest_bayesloc.syntax.nodes import argument_names, bound_name, children, names_from, walk
 
 #: Passes alone, and failures after others, before a test is taken as one that those spoil: what
 #: fails by chance, as often as it likes, does all that less than once in 200 times.
@@ -234,7 +234,7 @@ AT_IMPORT = re.compile(rf"^(?:del\s+|@)?(?!(?:{_WORDS})\b)\w+\s*[.\[(]", re.MULT
 
 def changes_at_import(module: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield each line of a module that changes what it has imported, with what it changes."""
-    body = [node for node in ast.iter_child_nodes(module) if isinstance(node, ast.stmt)]
+    body = [node for node in children(module) if isinstance(node, ast.stmt)]
     imports = [n for n in body if isinstance(n, (ast.Import, ast.ImportFrom))]
     aliases = [alias for node in imports for alias in node.names]
     foreign = {bound_name(alias) for alias in aliases} - _HARMLESS
@@ -342,7 +342,7 @@ def _line(unit: Unit, name: str, found: SpoiledTest) -> int:
     words = re.findall(r"\w+", _plain(name))
     lines = [
         node.lineno
-        for node in ast.walk(unit.node)
+        for node in walk(unit.node)
         if isinstance(node, (ast.Expr, ast.Assign, ast.AugAssign, ast.Delete, ast.With))
         and any(mentions(node, word) for word in words[-1:])
     ]

@@ -186,6 +186,7 @@ class Checker:
     ahead: Ahead = field(default_factory=Ahead)
     _usual_s: float = 0.0
     _ill: set[str] = field(default_factory=set)
+    _well: set[str] = field(default_factory=set)  # that pass in a forked process as the code is
     _lines: dict[tuple[Location, tuple[str, ...]], frozenset[int] | None] = field(
         default_factory=dict
     )
@@ -452,17 +453,24 @@ class Checker:
         self, patch: InspectionPatch, failed: Mapping[str, TestRun], runner: Runner
     ) -> list[str]:
         """Those of ``failed`` that end otherwise in such a process without the change."""
+        well = frozenset() if patch.fresh else self._well
+        asked = tuple(test for test in failed if test not in well)
+        if not asked:
+            return list(failed)
         same_parts = tuple(replace(part, patched=part.original) for part in patch.companions)
         unchanged = replace(patch, patched=patch.original, companions=same_parts)
         rerun = self._rerun(
-            unchanged if patch.fresh else None, tuple(failed), more_s=FRESH_S, runner=runner
+            unchanged if patch.fresh else None, asked, more_s=FRESH_S, runner=runner
         )
         same = {
             test
-            for test, run in failed.items()
-            if (run.verdict, run.error) == (rerun.tests[test].verdict, rerun.tests[test].error)
+            for test in asked
+            if (failed[test].verdict, failed[test].error)
+            == (rerun.tests[test].verdict, rerun.tests[test].error)
         }
         self._ill |= same
+        if not patch.fresh:
+            self._well |= _passed(rerun)
         return [test for test in failed if test not in same]
 
     def _rerun(

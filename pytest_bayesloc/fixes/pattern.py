@@ -19,7 +19,7 @@ from pytest_bayesloc.domain.source import ScopeNode, tree_of
 from pytest_bayesloc.domain.texts import text_digest
 from pytest_bayesloc.fixes.project import Proposal, Task
 from pytest_bayesloc.fixes.run import task_of, write_answer
-from pytest_bayesloc.syntax.nodes import BUILT_IN, nodes_of
+from pytest_bayesloc.syntax.nodes import BUILT_IN, nodes_of, walk
 from pytest_bayesloc.syntax.text import Text, brief
 
 MAX_NODES = 16  # of a pattern: what is larger hardly comes twice
@@ -57,7 +57,7 @@ def pattern_of(before: str, after: str) -> tuple[str, str] | None:
         _Holes(holes, called).visit(copied)
         ast.fix_missing_locations(copied)
     was, now = map(ast.unparse, copies)
-    sizes = [sum(1 for _ in ast.walk(node)) for node in found]
+    sizes = [sum(1 for _ in walk(node)) for node in found]
     is_new = set(_HOLE.findall(now)) - set(_HOLE.findall(was))
     if is_new or max(sizes) > MAX_NODES or was == now or _HOLE.fullmatch(was):
         return None
@@ -72,7 +72,7 @@ def propose(task: Task, before: str, after: str) -> Iterator[Proposal]:
     statement = ast.parse(before).body[0]
     wanted = statement.value if isinstance(statement, ast.Expr) else statement
     for function in list[ast.AST](task.functions) or [task.tree]:
-        for node in ast.walk(function):
+        for node in walk(function):
             holes: dict[str, ast.expr] = {}
             if not isinstance(node, (ast.expr, ast.stmt)) or not _fits(wanted, node, holes):
                 continue

@@ -32,6 +32,7 @@ from pytest_bayesloc.fixes.mutations import FIRST, FURTHER, name_of
 from pytest_bayesloc.fixes.mutations.regexes import KINDS
 from pytest_bayesloc.fixes.mutations.unused import unused, uses_unused
 from pytest_bayesloc.fixes.soundness import doubt, emptied, tuned
+from pytest_bayesloc.syntax.nodes import walk
 from pytest_bayesloc.syntax.text import brief
 
 CLEAR = 2 / 3  # share of all weights from which on a change is taken to be meant
@@ -160,7 +161,7 @@ def _may_use(part: Candidate, name: str) -> bool:
 
 def most_chance(function: ast.AST, belief: float) -> float:
     """Return what the chance of the likeliest edit of a place hardly exceeds, before it is made."""
-    n_nodes = sum(1 for _ in ast.walk(function))
+    n_nodes = sum(1 for _ in walk(function))
     return EDITABLE * belief * min(1.0, TOP / n_nodes)
 
 

@@ -21,6 +21,7 @@ from pytest_bayesloc.syntax.nodes import (
     nodes_at,
     nodes_of,
     targets,
+    walk,
 )
 from pytest_bayesloc.syntax.text import Text, TextEdit
 
@@ -252,7 +253,7 @@ Propose: TypeAlias = Callable[[Task, Project], Iterator[Proposal]]
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """Each name that an absolute import binds, with a statement that binds it alone."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         is_absolute = isinstance(node, ast.ImportFrom) and node.module and not node.level
         if isinstance(node, ast.Import) or (isinstance(node, ast.ImportFrom) and is_absolute):
             yield from ((bound_name(alias), import_of(node, [alias])) for alias in node.names)

@@ -20,6 +20,7 @@ from pytest_bayesloc.syntax.nodes import (
     every_bound,
     names_in,
     nodes_of,
+    walk,
 )
 from pytest_bayesloc.syntax.text import indent_of
 
@@ -72,7 +73,7 @@ def _moves_a_way_out(old: str, new: str, tree: ast.AST, never_edited: Collection
     """
     before, after = lines_of(old), lines_of(new)
     imported = aliases(tree)
-    for call in ast.walk(tree):
+    for call in walk(tree):
         if not isinstance(call, ast.Call) or not calls_out(call, imported, never_edited):
             continue
         own = range(call.lineno - 1, call.end_lineno or call.lineno)

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.syntax.nodes import dotted, nodes_of
+from pytest_bayesloc.syntax.nodes import dotted, nodes_of, walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -160,11 +160,11 @@ def meanings(function: ast.AST, tree: ast.AST) -> dict[str, set[str]]:
     Other than ``aliases`` it knows ``from os import *`` and ``run = subprocess.run``.
     """
     found: dict[str, set[str]] = {}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         for name, meaning in bound_by(node).items():
             for bound, stands_for in _spread(name, meaning):
                 found.setdefault(bound, set()).add(stands_for)
-    for node in (*getattr(tree, "body", ()), *ast.walk(function)):
+    for node in (*getattr(tree, "body", ()), *walk(function)):
         if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
             # Such as ``run = subprocess.run`` and ``do = exec``.
             root, dot, rest = ast.unparse(node.value).partition(".")
@@ -218,8 +218,8 @@ class OnceOnly:
     """
 
     def __init__(self, function: ast.AST, tree: ast.AST) -> None:
-        nodes = list(ast.walk(tree))
-        own = {id(node) for node in (*ast.walk(function), *getattr(tree, "body", ()))}
+        nodes = list(walk(tree))
+        own = {id(node) for node in (*walk(function), *getattr(tree, "body", ()))}
         self._imported = aliases(tree)
         # A generator that is decorated is most often a context manager.
         plain = (n for n in nodes if isinstance(n, FunctionNode) and not n.decorator_list)

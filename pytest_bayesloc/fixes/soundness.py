@@ -25,7 +25,14 @@ from pytest_bayesloc.syntax.expressions import (
     extremes,
     kind_of,
 )
-from pytest_bayesloc.syntax.nodes import argument_names, functions_in, nodes_of, own_nodes
+from pytest_bayesloc.syntax.nodes import (
+    argument_names,
+    children,
+    functions_in,
+    nodes_of,
+    own_nodes,
+    walk,
+)
 from pytest_bayesloc.syntax.text import brief
 
 WIDTH = 60  # of code in a reason
@@ -112,7 +119,7 @@ _SIZED = frozenset({"bytes", "dict", "list", "set", "str", "tuple"})
 def _decided(tree: ast.AST) -> Counter[str]:
     """The comparisons, differences, quotients and conditions that have one result."""
     found: Counter[str] = Counter()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Compare(
                 left=ast.Call(func=ast.Name(id="len")),
@@ -328,7 +335,7 @@ def _returns(tree: ast.AST) -> list[ast.expr]:
 
 def _constant_conditions(tree: ast.AST) -> Counter[str]:
     found: list[ast.expr] = []
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, (ast.If, ast.IfExp)):
             found.append(node.test)
         elif isinstance(node, ast.BoolOp):  # of which one clause may decide all
@@ -391,12 +398,12 @@ def _asserts(tree: ast.AST, around: tuple[str, ...] = ()) -> Counter[tuple[str, 
 def _swallowing(tree: ast.AST) -> Counter[str]:
     """The handlers that don't raise again, and what leaves a ``finally`` otherwise."""
     found: Counter[str] = Counter()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.ExceptHandler):
-            if not any(isinstance(n, ast.Raise) for n in ast.walk(node)):
+            if not any(isinstance(n, ast.Raise) for n in walk(node)):
                 found[f"except {', '.join(_names(node.type))}".strip()] += 1
         elif isinstance(node, ast.Try):
-            left = (n for part in node.finalbody for n in ast.walk(part))
+            left = (n for part in node.finalbody for n in walk(part))
             found.update("finally" for n in left if isinstance(n, _LEAVES[:3]))
     return found
 
@@ -404,7 +411,7 @@ def _swallowing(tree: ast.AST) -> Counter[str]:
 def _caught(tree: ast.AST) -> Counter[str]:
     """The names of exceptions that are caught, by ``except`` and by ``suppress``."""
     found: Counter[str] = Counter()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.ExceptHandler):
             found.update(_names(node.type))
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
@@ -446,7 +453,7 @@ def _is_above(name: str, other: str) -> bool:
 
 def _telling(tree: ast.AST) -> Iterator[str]:
     """The constants that are compared for being equal, are cases, in tables, or returned."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         told: list[ast.AST] = []
         if isinstance(node, ast.Compare) and any(isinstance(op, _EQUAL) for op in node.ops):
             told = [node.left, *node.comparators]
@@ -455,14 +462,14 @@ def _telling(tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.Dict):  # a table of answers
             told = [part for part in (*node.keys, *node.values) if part is not None]
         elif isinstance(node, (ast.Return, ast.IfExp)):
-            told = [n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.Compare)]
+            told = [n for n in children(node) if not isinstance(n, ast.Compare)]
         for part in told:
             yield from _constants(part)
 
 
 def _entries_added(old: ast.AST, new: ast.AST) -> Iterator[str]:
     """The constant that a table of several has one more of: as likely forgotten as made to fit."""
-    tables = [[n for n in ast.walk(tree) if isinstance(n, TABLES)] for tree in (old, new)]
+    tables = [[n for n in walk(tree) if isinstance(n, TABLES)] for tree in (old, new)]
     for before, after in zip(*tables, strict=False):
         entries, more = entries_of(before), entries_of(after)
         is_one_more = len(more) == len(entries) + 1 and len(entries) >= LEAST_ENTRIES
@@ -489,5 +496,5 @@ def _literals(test: str) -> frozenset[str]:
     tree = tree_of(indent + test)
     if tree is None:
         return frozenset()
-    found = {text for node in ast.walk(tree) for text in _constants(node)}
+    found = {text for node in walk(tree) for text in _constants(node)}
     return frozenset(found - _PLAIN)

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import SourceMap, ended_lines, first_line, tree_of
+from pytest_bayesloc.syntax.nodes import walk
 
 #: Lines of a text, from 0, the end excluded.
 Span: TypeAlias = tuple[int, int]
@@ -148,7 +149,7 @@ def _cuts(text: str, *, is_code: bool) -> dict[int, Key]:
 
 def _elements(tree: ast.Module) -> Iterator[tuple[int, int, Key]]:
     """Yield the first line, column and key of each statement and entry."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.stmt):
             yield first_line(node), node.col_offset, _statement(node)
         elif isinstance(node, ast.Dict):
@@ -176,7 +177,7 @@ def _statement(node: ast.stmt) -> Key:
 
 def _item(node: ast.expr) -> Key:
     """Of a row such as ``("and", AND)`` the first constant is what it is called."""
-    inside = (n for n in ast.walk(node) if isinstance(n, ast.Constant))
+    inside = (n for n in walk(node) if isinstance(n, ast.Constant))
     named = next(inside, None) if isinstance(node, (ast.Tuple, ast.List, ast.Call)) else None
     return "item", ast.dump(named or node)
 

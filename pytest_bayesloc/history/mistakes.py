@@ -12,7 +12,7 @@ from pytest_bayesloc.domain.bug import clipped
 from pytest_bayesloc.domain.source import ScopeNode, SourceMap, parse
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.syntax.expressions import negated
-from pytest_bayesloc.syntax.nodes import argument_names, flat, functions_in, nodes_of, shape
+from pytest_bayesloc.syntax.nodes import argument_names, flat, functions_in, nodes_of, shape, walk
 
 #: A piece of code before and after; None: it was not there, or is there no more.
 Pair: TypeAlias = "tuple[ast.AST | None, ast.AST | None]"
@@ -165,7 +165,7 @@ def _kind(old: ast.AST | None, new: ast.AST | None) -> str:
 
 
 def _asks_for_none(node: ast.AST) -> bool:
-    for part in ast.walk(node):
+    for part in walk(node):
         match part:
             case ast.Compare(
                 ops=[ast.Is() | ast.IsNot(), *_], comparators=[ast.Constant(value=None), *_]
@@ -309,7 +309,7 @@ def is_looking(changes: Changes) -> bool:
 
 def _without_looks(source: SourceMap) -> str:
     tree = parse(source.text)
-    for node in ast.walk(tree):
+    for node in walk(tree):
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)
             if isinstance(block, list):

@@ -21,7 +21,7 @@ from pytest_bayesloc.fixes.side_effects import (
     calls_out,
     is_pure,
 )
-from pytest_bayesloc.syntax.nodes import attributes_in, bound_name, dotted, names_in
+from pytest_bayesloc.syntax.nodes import attributes_in, bound_name, children, dotted, names_in, walk
 from pytest_bayesloc.syntax.text import brief
 
 MAX_LINES = 400
@@ -78,8 +78,8 @@ def checked_edit(source: SourceMap, unit: Unit, text: str, named: Collection[str
         return checked_fix(source, unit, whole, named)
     # An import executes the others: such code may import what only computes.
     old, new, tree = _bare(unit.node), _bare(twin.node), source.module.node
-    before = {_module_of(node) for node in ast.walk(tree) if isinstance(node, _IMPORTS)}
-    for node in ast.walk(new):
+    before = {_module_of(node) for node in walk(tree) if isinstance(node, _IMPORTS)}
+    for node in walk(new):
         if not isinstance(node, _IMPORTS) or _module_of(node) in before:
             continue
         names = aliases(node).values()
@@ -109,7 +109,7 @@ def _bare(node: ast.AST) -> ast.Module:
 
 def _scopes(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
     """Yield the functions and classes in a tree, but for those in others."""
-    for node in ast.iter_child_nodes(tree):
+    for node in children(tree):
         if isinstance(node, ScopeNode):
             yield node
         else:
@@ -142,8 +142,8 @@ def checked_fix(source: SourceMap, unit: Unit, answer: str, named: Collection[st
     same_header(unit.node, new)
     _look_through(unit.node, new)
     kinds = (*_IMPORTS, ast.ClassDef)
-    before = {ast.dump(node) for node in ast.walk(unit.node) if isinstance(node, kinds)}
-    for node in ast.walk(new):
+    before = {ast.dump(node) for node in walk(unit.node) if isinstance(node, kinds)}
+    for node in walk(new):
         if isinstance(node, kinds) and ast.dump(node) not in before:
             raise gate_error(f"adds `{ast.unparse(node).partition(chr(10))[0]}`")
     _see_roots(unit.node, new, source.module.node)
@@ -191,8 +191,8 @@ def _look_through(old: ast.AST, new: ast.AST) -> None:
     if bad:
         raise gate_error(f"uses `{min(bad)}`")
     kinds = (ast.Global, ast.Nonlocal)
-    before = {ast.dump(node) for node in ast.walk(old) if isinstance(node, kinds)}
-    for node in ast.walk(new):
+    before = {ast.dump(node) for node in walk(old) if isinstance(node, kinds)}
+    for node in walk(new):
         if isinstance(node, kinds) and ast.dump(node) not in before:
             raise gate_error(f"adds `{ast.unparse(node)}`")
 
@@ -205,7 +205,7 @@ def _see_roots(old: ast.AST, new: ast.AST, tree: ast.AST) -> None:
     """
     imported = {
         bound_name(alias): alias.name
-        for node in (*ast.walk(tree), *ast.walk(new))
+        for node in (*walk(tree), *walk(new))
         if isinstance(node, _IMPORTS)
         for alias in node.names
     }
@@ -222,8 +222,8 @@ def _see_roots(old: ast.AST, new: ast.AST, tree: ast.AST) -> None:
 
 def _chains(function: ast.AST) -> list[str]:
     """Return the dotted names in a function, each as long as it is written: ``os.path.join``."""
-    inner = {id(node.value) for node in ast.walk(function) if isinstance(node, ast.Attribute)}
-    whole = (node for node in ast.walk(function) if id(node) not in inner)
+    inner = {id(node.value) for node in walk(function) if isinstance(node, ast.Attribute)}
+    whole = (node for node in walk(function) if id(node) not in inner)
     return [name for node in whole if (name := dotted(node))]
 
 

@@ -25,7 +25,7 @@ from pytest_bayesloc.fixes.side_effects import (
     meanings,
 )
 from pytest_bayesloc.inspection.edits import dump_of, gate_error, only_function, same_header, short
-from pytest_bayesloc.syntax.nodes import attributes_in
+from pytest_bayesloc.syntax.nodes import attributes_in, children, walk
 
 MAX_ASSERTIONS = 16
 MAX_NODES = 600  # of all that is added
@@ -74,7 +74,7 @@ def admit(original: FunctionNode, text: str, module: ast.AST) -> list[Addition]:
     try:
         found = additions(original, only_function(text))
         added = [statement for addition in found for statement in addition.statements]
-        nodes = [node for statement in added for node in ast.walk(statement)]
+        nodes = [node for statement in added for node in walk(statement)]
         n = sum(isinstance(node, ast.Assert) for node in nodes)
         if n > MAX_ASSERTIONS or len(nodes) > MAX_NODES:
             raise gate_error(
@@ -244,7 +244,7 @@ class Rules:
     def __init__(self, original: FunctionNode, module: ast.AST) -> None:
         self._meanings = meanings(original, module)
         self._taken: set[str] = set()
-        for node in ast.walk(original):
+        for node in walk(original):
             for kind, value in () if isinstance(node, ast.keyword) else ast.iter_fields(node):
                 if kind in {"arg", "asname", "id", "name", "names", "rest"}:
                     values = value if isinstance(value, list) else [value]
@@ -293,9 +293,9 @@ class Rules:
     def _look(self, expression: ast.expr, *, is_kept: bool) -> None:
         # Parts that are used only by value: their value can't be called later.
         seen = set() if is_kept else {id(expression)}
-        for node in ast.walk(expression):  # from the outside to the inside
+        for node in walk(expression):  # from the outside to the inside
             seen |= {id(part) for part in _seen_by(node, is_seen=id(node) in seen)}
-        for node in ast.walk(expression):
+        for node in walk(expression):
             if isinstance(node, _ACTS) or getattr(node, "is_async", False):
                 raise gate_error(f"adds `{short(node)}`")
             if isinstance(node, ast.Name):
@@ -359,5 +359,5 @@ def _seen_by(node: ast.AST, *, is_seen: bool) -> list[ast.expr]:
     if isinstance(node, (ast.BoolOp, ast.Tuple)) and is_seen:
         return node.values if isinstance(node, ast.BoolOp) else node.elts
     if isinstance(node, (ast.Attribute, ast.BinOp, ast.Slice, ast.Subscript, ast.UnaryOp)):
-        return [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.Attribute)]
+        return [part for part in children(node) if isinstance(part, ast.Attribute)]
     return []

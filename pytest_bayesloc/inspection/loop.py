@@ -11,7 +11,6 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.ports import Clock, Runner
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.domain.texts import all_of
-from pytest_bayesloc.inspection.reflection import innocents
 from pytest_bayesloc.inspection.strategy import (
     NOTHING_LEFT,
     Action,
@@ -35,7 +34,9 @@ N_LIKELY = 60  # targets, of which some may be inspected
 N_COMPARED = 5  # targets whose calls in the nearest passing tests are recorded
 LEAST_GAIN = 0.0003  # of the chance to name the right place first, by one inspection
 N_MOST = 15  # targets: what inspections of more would show has not been measured
-RECORD_SHARE = 0.15  # of the budget, for each of two recordings: noting values slows tests down
+#: Of the budget, for each of two recordings, as noting values slows tests down; and for one that
+#: only helps to tell what was found.
+RECORD_SHARE, COMPARE_SHARE = 0.15, 0.05
 TOO_WEAK = "no remaining inspection can change the top suspect"
 NOT_COMPARED = ": passing tests call the suspects too rarely to compare with"
 SEVERAL = "its tests fail for several reasons"
@@ -214,7 +215,7 @@ class InspectionLoop:
         case.recording = Recording(calls=calls, edges=parts[0].edges if parts else {})
         case.invariants = mine(case.recording, near)
         case.values = seen_values(case.recording, case.failing, near)
-        case.innocent = innocents(case.recording, case.failing, case.invariants)
+        case.innocent = None
 
     def _compare(self, case: Case, budget: Budget) -> None:
         """Run a failing test and passing ones once more, and note values of the first suspect.
@@ -227,7 +228,7 @@ class InspectionLoop:
             return
         targets = [first] if case.recording.edges else targets
         failing, passing = case.failing_of(first, 1), case.near.nearest(first, N_MINED)
-        limit_s = min(budget.limit_s(), self._limits.budget_s * RECORD_SHARE)
+        limit_s = min(budget.limit_s(), self._limits.budget_s * COMPARE_SHARE)
         with suppress(ExecutionError):
             seen = self._runner.record(
                 (*failing, *passing), targets, limit_s=limit_s, detailed=first

@@ -23,7 +23,7 @@ from pytest_bayesloc.fixes.soundness import doubt, emptied
 from pytest_bayesloc.inspection.strategy import Budget
 from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.guards import Guard
-from pytest_bayesloc.syntax.nodes import called_name, nodes_of
+from pytest_bayesloc.syntax.nodes import called_name, nodes_of, walk
 from pytest_bayesloc.syntax.text import edited
 
 
@@ -56,7 +56,7 @@ def _n_calls(function: ast.AST, name: str) -> int:
 
 def _checks(function: ast.AST) -> Iterator[ast.expr]:
     """Yield the conditions under which ``function`` refuses to go on."""
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Assert) or (
             isinstance(node, ast.If)
             and any(isinstance(statement, ast.Raise) for statement in (*node.body, *node.orelse))
@@ -69,7 +69,7 @@ _LIMITS = {"LtE": "Lt", "GtE": "Gt"}
 
 def _shape(test: ast.expr) -> tuple[str, ...]:
     """Return the parts of a condition, its names and constants left out."""
-    kinds = (type(node).__name__ for node in ast.walk(test) if not isinstance(node, ast.Constant))
+    kinds = (type(node).__name__ for node in walk(test) if not isinstance(node, ast.Constant))
     return tuple(_LIMITS.get(kind, kind) for kind in kinds)
 
 

@@ -90,7 +90,9 @@ def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
 
 
 MAX_FILES = 6  # that pollute as they are imported, each of which takes a server
-MAX_OTHERS, MAX_OTHERS_S = 200, 5.0  # tests that did not run before a failing one
+#: Tests that did not run before a failing one: how many are run, for how long, and how many where
+#: it is not known that the failing one ever passed.
+MAX_OTHERS, MAX_OTHERS_S, FEW_OTHERS = 200, 5.0, 40
 
 
 def explain_missing(context: Context, case: Case, limit_s: float) -> bool:
@@ -100,7 +102,7 @@ def explain_missing(context: Context, case: Case, limit_s: float) -> bool:
     """
     failure = case.failures[0]
     others = _left_out(context, failure.node_id) if case.cause is None else []
-    if not others:
+    if not others or (len(others) > FEW_OTHERS and not case.changes.known):
         return False
     try:
         with closing(open_pool(context, [*others, *case.failing], {})) as pool:

@@ -138,7 +138,7 @@ class Case:
         nearest_call: Of the first suspect: a failing call beside a passing one.
         recording: The calls of the failing tests and their neighbours.
         invariants: Per function, what held in all passing calls.
-        innocent: Functions that the golden rule of callees excuses.
+        innocent: Functions that the golden rule of callees excuses; None until that is asked.
         rejected: Attempts that failed on the same code.
         tried: Per edit that was tried (``InspectionPatch.key``), how tests went under it.
         judged: Per way of asking and location, the verdict of a language model: kept until it is
@@ -175,7 +175,7 @@ class Case:
     nearest_call: NearestCall | None = None
     recording: Recording = field(default_factory=Recording)
     invariants: Mapping[Location, Sequence[Invariant]] = field(default_factory=dict)
-    innocent: frozenset[Location] = frozenset()
+    innocent: frozenset[Location] | None = None
     rejected: Rejected = field(default_factory=Rejected)
     tried: dict[str, dict[str, TestRun]] = field(default_factory=dict)
     judged: dict[tuple[str, Location], Outcome] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from pytest_bayesloc.domain.location import MODULE, Location
 from pytest_bayesloc.domain.source import FunctionNode, ScopeNode, SourceMap, Unit, first_line
-from pytest_bayesloc.syntax.nodes import RECEIVERS, bound_name, last_name
+from pytest_bayesloc.syntax.nodes import RECEIVERS, bound_name, children, last_name, walk
 
 Lines = Mapping[Location, Mapping[int, int]]
 Reads = Mapping[int, set[str]]
@@ -110,7 +110,7 @@ class ImportedFile:
         self.reads: dict[int, set[str]] = defaultdict(set)
         self.imported: set[str] = set()
         self._origins: dict[str, str] = {}  # names that imports bind, and what they stand for
-        nodes = list(ast.walk(source.module.node))
+        nodes = list(walk(source.module.node))
         for note in (self._import, self._read):
             for node in nodes:
                 note(node)
@@ -189,7 +189,7 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
         if isinstance(statement, ScopeNode):
             yield statement
             continue
-        inner = [child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.stmt)]
+        inner = [child for child in children(statement) if isinstance(child, ast.stmt)]
         handlers = getattr(statement, "handlers", ()) or getattr(statement, "cases", ())
         inner += [child for handler in handlers for child in handler.body]
         if inner:
@@ -232,7 +232,7 @@ def _registries(statement: ScopeNode) -> Iterator[str]:
 
 def _names(node: ast.AST) -> Iterator[str]:
     """Names and attributes in ``node``, but not in functions written there."""
-    for child in ast.walk(node):
+    for child in walk(node):
         if isinstance(child, ast.Name):
             yield child.id
         elif isinstance(child, ast.Attribute) and isinstance(child.ctx, ast.Store):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from pytest_bayesloc.domain.source import FunctionNode
-from pytest_bayesloc.syntax.nodes import names_in, nodes_of, spans
+from pytest_bayesloc.syntax.nodes import names_in, nodes_of, spans, walk
 
 #: Values that code gives for what is missing, whatever it is about.
 PLAIN_VALUES = frozenset({"None", "True", "False", "0", "''", "[]", "()", "{}"})
@@ -171,7 +171,7 @@ def guarding(
     """
     around: list[ast.expr] = []
     found: list[ast.expr] = []
-    for node in ast.walk(function):  # outer statements come before inner ones
+    for node in walk(function):  # outer statements come before inner ones
         if isinstance(node, ast.If) and spans(node, line):
             around.insert(0, node.test)
             inside = (*node.body, *node.orelse)
@@ -192,7 +192,7 @@ def demanded(function: ast.AST, line: int) -> str:
     conditions = guarding(function, line)
     if not conditions:
         return ""
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Assert) and spans(node, line):
             return ast.unparse(conditions[0])
         if isinstance(node, ast.If) and node.test is conditions[0]:
@@ -208,7 +208,7 @@ def only_raises(function: ast.AST) -> bool:
     """
     if not isinstance(function, FunctionNode) or not isinstance(function.body[-1], ast.Raise):
         return False
-    return not any(isinstance(node, _GIVES) for node in ast.walk(function))
+    return not any(isinstance(node, _GIVES) for node in walk(function))
 
 
 def negated(condition: ast.expr) -> ast.expr:
@@ -232,7 +232,7 @@ ANY_ERROR = frozenset({"Exception", "BaseException"})
 def strength(function: ast.AST) -> int:
     """Return how much the statements and calls of a test check together."""
     total = 0
-    for node in ast.walk(function):
+    for node in walk(function):
         match node:
             case ast.Assert(test=test):
                 total += _of_condition(test)

@@ -11,11 +11,13 @@ from pytest_bayesloc.domain.source import FORMATTED, FunctionNode, lines_of, tre
 from pytest_bayesloc.domain.texts import common_ends
 from pytest_bayesloc.syntax.nodes import (
     bound_in,
+    children,
     every_parameter,
     imported_from,
     is_docstring,
     nodes_of,
     parameters,
+    walk,
 )
 from pytest_bayesloc.syntax.text import Text, TextEdit
 
@@ -174,7 +176,7 @@ def uses_of(tree: ast.Module, name: str) -> list[Use]:
             inside.append((node.annotation, function, True))
             inside += [(child, function, noted) for child in (node.target, node.value) if child]
         elif not (isinstance(node, ast.Lambda) and name in parameters(node.args)):
-            inside += [(child, function, noted) for child in ast.iter_child_nodes(node)]
+            inside += [(child, function, noted) for child in children(node)]
         pending += reversed(inside)
     return found
 
@@ -209,7 +211,7 @@ def loaded_by(code: ast.Module | Import, package: str) -> Iterator[str]:
         elif not isinstance(node, FunctionNode) and not (
             isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
         ):
-            pending += (n for n in ast.iter_child_nodes(node) if isinstance(n, _BLOCKS))
+            pending += (n for n in children(node) if isinstance(n, _BLOCKS))
 
 
 _BLOCKS = (ast.stmt, ast.ExceptHandler)
@@ -226,12 +228,12 @@ def is_of(statement: ast.ImportFrom, module: str) -> bool:
 def renamed(tree: ast.Module, places: Text, old: str, new: str) -> list[TextEdit]:
     """``new`` where the module's ``old`` is used; in f-strings and annotations as text."""
     texts = nodes_of(tree, FORMATTED)
-    inner = {id(part) for text in texts for part in ast.walk(text) if part is not text}
+    inner = {id(part) for text in texts for part in walk(text) if part is not text}
     edits = []
     pieces: dict[int, ast.expr] = {}
     for node, _, _ in uses_of(tree, old):
         if id(node) in inner:
-            around = [t for t in texts if id(t) not in inner and node in ast.walk(t)]
+            around = [t for t in texts if id(t) not in inner and node in walk(t)]
             pieces.update({places.start(text): text for text in around})
         elif isinstance(node, ast.Name):
             edits.append(places.replace(node, new, ""))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_bayesloc.domain.source import SourceMap
 from pytest_bayesloc.domain.spectrum import bits
 from pytest_bayesloc.inspection import loop
+from pytest_bayesloc.inspection.reflection import innocents
 from pytest_bayesloc.ranking import faults
 from pytest_bayesloc.ranking.evidence.invariants import broken
 from pytest_bayesloc.ranking.faults import fault_of
@@ -245,6 +246,7 @@ class _Row:
     def _recorded(self) -> Iterator[list[Any]]:
         """Per location in the recorded failing tests: how it was called, and what was unusual."""
         recording, invariants = self._case.recording, self._case.invariants
+        innocent = innocents(recording, self._case.failing, invariants)
         for node_id in self._case.failing:
             calls = recording.calls.get(node_id, ())
             by_where: dict[Location, list[Call]] = defaultdict(list)
@@ -268,7 +270,7 @@ class _Row:
                     len(known),
                     sum(bool(broken(known, call, at_exit=False)) for call in seen),
                     sum(bool(broken(known, call, at_exit=True)) for call in seen),
-                    int(where in self._case.innocent),
+                    int(where in innocent),
                 ]
 
 

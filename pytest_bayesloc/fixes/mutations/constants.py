@@ -30,6 +30,7 @@ from pytest_bayesloc.syntax.nodes import (
     nodes_of,
     own_nodes,
     targets,
+    walk,
 )
 from pytest_bayesloc.syntax.text import Text, TextEdit, brief, edited
 
@@ -156,7 +157,7 @@ def constant_edits(
     keys = {id(value): key for _, part in used for key, value in _entries(part)}
     # Docstrings, and text around what is filled in: a test says as little of either.
     kinds = (ast.Expr, *FORMATTED)
-    apart = (n for _, part in used for n in ast.walk(part) if isinstance(n, kinds))
+    apart = (n for _, part in used for n in walk(part) if isinstance(n, kinds))
     idle = {id(e) for n in apart for e in ([n.value] if isinstance(n, ast.Expr) else n.values)}
     constants = ((i, n) for i, p in used for n in nodes_of(p, ast.Constant))
     found = {id(n): (i, n) for i, n in constants if id(n) not in idle}
@@ -384,7 +385,7 @@ def _variable(source: SourceMap, unit: Unit, after: str, line: int) -> tuple[str
         if len(names) == 1 and node.lineno <= line <= node.end_lineno:
             place = replace(unit.location, start_line=node.lineno, end_line=node.end_lineno)
             tree = tree_of(edited(source.text, after, place))
-            for inner in ast.walk(tree) if tree is not None else ():
+            for inner in walk(tree) if tree is not None else ():
                 if isinstance(inner, (ast.Assign, ast.AnnAssign)):
                     if inner.value is not None:
                         return names[0], inner.value
@@ -414,7 +415,7 @@ def _only_computes(value: ast.expr, known: Mapping[str, str]) -> bool:
     """Say whether all that an expression calls is harmless; ``known`` are the names imported."""
     names = (full_name(call.func, known) for call in nodes_of(value, ast.Call))
     is_plain = (n in _MAKES or (n.partition(".")[0] in PURE and is_pure(n)) for n in names)
-    return all(is_plain) and not any(isinstance(node, _SUSPENDS) for node in ast.walk(value))
+    return all(is_plain) and not any(isinstance(node, _SUSPENDS) for node in walk(value))
 
 
 _SUSPENDS = ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from pytest_bayesloc.fixes.site import Site
-from pytest_bayesloc.syntax.nodes import BUILT_IN, is_docstring, names_in, parameters
+from pytest_bayesloc.syntax.nodes import BUILT_IN, is_docstring, names_in, parameters, walk
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_BORROWED = 8  # statements or conditions from elsewhere in the file, for one place
@@ -93,7 +93,7 @@ def other_jump(site: Site) -> Iterator[TextEdit]:
 def raise_again(site: Site) -> Iterator[TextEdit]:
     """Raise what was caught, where a test expects an exception that nothing raised."""
     for handler in site.own(ast.ExceptHandler) if site.hints.is_lenient else ():
-        inside = [inner for part in handler.body for inner in ast.walk(part)]
+        inside = [inner for part in handler.body for inner in walk(part)]
         for node in inside:
             if isinstance(node, (ast.Break, ast.Continue, ast.Pass, ast.Return)):
                 words = f"`{brief(site.of(node), 30)}` to `raise`"
@@ -114,7 +114,7 @@ def go_on(site: Site) -> Iterator[TextEdit]:
     own = set(site.nodes)
     for loop in site.nodes:
         if isinstance(loop, (ast.For, ast.While)):
-            inside = (n for part in loop.body for n in ast.walk(part) if n in own)
+            inside = (n for part in loop.body for n in walk(part) if n in own)
             for node in inside:
                 if isinstance(node, (ast.Return, ast.Raise)):
                     for other in ("continue", "break"):
@@ -203,7 +203,7 @@ _ASKS = re.compile(r"_*(?:is|has|can|should|may)_")
 def _tests_in(function: ast.AST) -> list[str]:
     """The conditions in a function, and the clauses of those that have any."""
     found = []
-    for node in ast.walk(function):
+    for node in walk(function):
         tests = [node.test] if isinstance(node, (ast.If, ast.While, ast.IfExp)) else []
         tests += node.values if isinstance(node, ast.BoolOp) else []
         found += [ast.unparse(test) for test in tests]
@@ -243,7 +243,7 @@ def _ending(site: Site, parts: Callable[[ast.AST], list[str]]) -> Iterator[str]:
 def _small_statements(function: ast.AST) -> list[str]:
     """The statements of a function that another one may borrow."""
     found = []
-    for node in ast.walk(function):
+    for node in walk(function):
         is_small = isinstance(node, ast.AugAssign)
         if isinstance(node, ast.If):
             leaves = isinstance(node.body[-1], _ENDS)

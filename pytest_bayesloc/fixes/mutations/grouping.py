@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pytest_bayesloc.fixes.mutations.operators import ARITHMETIC
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.expressions import PARTS
+from pytest_bayesloc.syntax.nodes import children
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 #: Pairs of operators between three operands that give the same from the left and from the right.
@@ -33,7 +34,7 @@ _ALONE = (*PARTS, ast.List, ast.Dict)
 def other_grouping(site: Site) -> Iterator[TextEdit]:
     """Compute first what is computed later: other brackets around the same operands."""
     parents = (node for node in site.nodes if isinstance(node, _BINDING))
-    bound = {id(part) for parent in parents for part in ast.iter_child_nodes(parent)}
+    bound = {id(part) for parent in parents for part in children(parent)}
     for node in site.own(ast.expr):
         around = site.between(site.start(node) - 1, site.end(node) + 1)
         is_apart = id(node) not in bound or around[:1] + around[-1:] == "()"

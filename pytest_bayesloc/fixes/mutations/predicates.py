@@ -29,6 +29,7 @@ from pytest_bayesloc.syntax.nodes import (
     nodes_of,
     own_nodes,
     parameters,
+    walk,
 )
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
@@ -272,7 +273,7 @@ def _predicates(
     """Yield what holds in a failing sample and in no passing one, the most natural first."""
     if not failing or not passing:
         return
-    spoken = {dotted(n) for n in ast.walk(near) if isinstance(n, (ast.Name, ast.Attribute))}
+    spoken = {dotted(n) for n in walk(near) if isinstance(n, (ast.Name, ast.Attribute))}
     given = parameters(site.function.args)
 
     def order(name: str) -> tuple[int, int, str]:

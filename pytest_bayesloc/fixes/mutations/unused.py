@@ -16,7 +16,14 @@ from pytest_bayesloc.domain.source import FunctionNode, tree_of
 from pytest_bayesloc.fixes.mutations.calls import parameters_of
 from pytest_bayesloc.fixes.mutations.operators import clauses_of
 from pytest_bayesloc.fixes.site import Site
-from pytest_bayesloc.syntax.nodes import argument_names, functions_in, nodes_of, parameters, targets
+from pytest_bayesloc.syntax.nodes import (
+    argument_names,
+    functions_in,
+    nodes_of,
+    parameters,
+    targets,
+    walk,
+)
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_CALLS = 4  # that are given what is unused, where no parameter of theirs has its name
@@ -44,7 +51,7 @@ def unread(function: FunctionNode) -> list[str]:
     """
     names = nodes_of(function, ast.Name)
     read = {node.id for node in names if not isinstance(node.ctx, ast.Store)}
-    scopes = (n for n in ast.walk(function) if isinstance(n, (ast.Global, ast.Nonlocal)))
+    scopes = (n for n in walk(function) if isinstance(n, (ast.Global, ast.Nonlocal)))
     outer = {name for node in scopes for name in node.names}
     does_nothing = all(
         isinstance(statement, (ast.Pass, ast.Raise))
@@ -172,7 +179,7 @@ def named_functions(tree: ast.AST, file: ast.AST) -> list[ast.expr]:
     plain = _callable_names(file)
     alone: list[ast.expr] = []
     used: list[ast.expr] = []
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Expr(value=ast.Attribute() as value):
                 alone.append(value)

@@ -24,12 +24,7 @@ from pytest_bayesloc.fixes.mutations.calls import (
 )
 from pytest_bayesloc.fixes.site import Site
 from pytest_bayesloc.syntax.expressions import RESIZING, extremes, kind_of
-from pytest_bayesloc.syntax.nodes import (
-    BUILT_IN,
-    called_name,
-    every_node,
-    nodes_of,
-)
+from pytest_bayesloc.syntax.nodes import BUILT_IN, called_name, every_node, nodes_of, walk
 from pytest_bayesloc.syntax.text import TextEdit, brief
 
 N_NEAR = 3  # of them, those that were bound last
@@ -76,7 +71,7 @@ def copy_looped(site: Site) -> Iterator[TextEdit]:
                 pass
             case whole:
                 pass
-        inside = (node for part in loop.body for node in ast.walk(part))
+        inside = (node for part in loop.body for node in walk(part))
         if any(ast.dump(whole) == ast.dump(node) for node in filter(None, map(_changed, inside))):
             said = site.of(loop.iter)
             yield site.replace(

@@ -35,6 +35,7 @@ from pytest_bayesloc.syntax.nodes import (
     own_nodes,
     parameters,
     similar,
+    walk,
 )
 from pytest_bayesloc.syntax.text import Text
 
@@ -279,7 +280,7 @@ def _set(task: Task) -> Iterator[Made]:
     for method, owner in methods(task.tree):
         own = parameters(method.args)[:1]
         for node, name in _set_names(task, method) if own in (["self"], ["cls"]) else ():
-            within = {id(n) for n in ast.walk(node)}
+            within = {id(n) for n in walk(node)}
             if any(n.id == name and id(n) not in within for n in nodes_of(method, ast.Name)):
                 continue  # another statement uses it
             owners = family(task.tree, owner.name)

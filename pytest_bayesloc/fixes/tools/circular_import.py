@@ -18,6 +18,7 @@ from pytest_bayesloc.syntax.nodes import (
     functions_in,
     holds,
     nodes_of,
+    walk,
 )
 from pytest_bayesloc.syntax.text import TextEdit, indent_of
 
@@ -105,7 +106,7 @@ def _without_self(task: Task, statement: ast.Import) -> Iterator[Proposal]:
         return
     edits = [places.cut(places.at(statement.lineno), places.at(statement.lineno + 1))]
     for top in tree.body:
-        inner = [chain for chain in chains if chain in set(ast.walk(top))]
+        inner = [chain for chain in chains if chain in set(walk(top))]
         below = max((ends[chain.attr] for chain in inner), default=0)
         if isinstance(top, ScopeNode) or below < top.lineno:
             edits += [places.replace(chain, chain.attr) for chain in inner]
@@ -168,7 +169,7 @@ def _is_noted(moved: _Moved) -> bool:
 def _is_exported(tree: ast.Module, name: str) -> bool:
     """Whether ``__all__`` lists it."""
     lists = [s for s in tree.body if isinstance(s, (ast.Assign, ast.AugAssign, ast.AnnAssign))]
-    texts = [n for s in lists if "__all__" in ast.unparse(s) for n in ast.walk(s)]
+    texts = [n for s in lists if "__all__" in ast.unparse(s) for n in walk(s)]
     return any(isinstance(n, ast.Constant) and n.value == name for n in texts)
 
 
@@ -217,7 +218,7 @@ def _local(task: Task, statement: Import, moved: _Moved) -> Iterator[TextEdit]:
     needs: dict[FunctionNode, list[ast.alias]] = {}
     for alias, uses in moved.items():
         functions = {function: None for _, function, noted in uses if not noted}
-        inner = {n for f in functions if f for n in ast.walk(f) if n is not f}
+        inner = {n for f in functions if f for n in walk(f) if n is not f}
         for function in functions:
             if function is not None and function not in inner:
                 needs.setdefault(function, []).append(alias)
@@ -268,7 +269,7 @@ def _dotted(task: Task, statement: Import, moved: _Moved) -> str | None:
     top = statement.module.partition(".")[0]
     others = (task.tree, *functions_in(task.tree))
     is_taken = any(top in set(bound_in(scope)) for scope in others)
-    if _is_noted(moved) or is_taken or any(isinstance(n, FORMATTED) for n in ast.walk(task.tree)):
+    if _is_noted(moved) or is_taken or any(isinstance(n, FORMATTED) for n in walk(task.tree)):
         return None
     said = f"import {statement.module}"
     edits = list(_removed(task, statement, moved, said))

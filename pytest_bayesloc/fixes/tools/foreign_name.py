@@ -13,7 +13,7 @@ from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Project, Proposal, Task
 from pytest_bayesloc.fixes.side_effects import bound_by
 from pytest_bayesloc.syntax.imports import with_import
-from pytest_bayesloc.syntax.nodes import bound_in, dotted, nodes_of
+from pytest_bayesloc.syntax.nodes import bound_in, children, dotted, nodes_of, walk
 from pytest_bayesloc.syntax.text import Text, TextEdit
 
 _NO_ATTRIBUTE = re.compile(
@@ -175,8 +175,8 @@ def foreign_name(task: Task, _project: Project) -> Iterator[Proposal]:
     # for those that lie in another one before them, or around one.
     nodes: list[ast.expr] = []
     for node in (*own, *edits):
-        inner = {part for other in nodes for part in ast.walk(other)}
-        if node not in inner and not any(other in ast.walk(node) for other in nodes):
+        inner = {part for other in nodes for part in walk(other)}
+        if node not in inner and not any(other in walk(node) for other in nodes):
             nodes.append(node)
     changes = [edits[node] for node in nodes]
     code: str | None = text.edited(*(edit for edit, _ in changes))
@@ -214,7 +214,7 @@ def _edits(task: Task, name: str) -> Iterator[tuple[ast.expr, tuple[TextEdit, st
     A method that other objects may have is one only where it is the ``name`` that is missing.
     """
     text = task.text
-    nodes = list(ast.walk(task.tree))
+    nodes = list(walk(task.tree))
     scopes = (n for n in nodes if isinstance(n, ScopeNode | ast.Module))
     own = {bound for scope in scopes for bound in bound_in(scope)}
     known = NAMES if "*" not in own else {n: meant for n, meant in NAMES.items() if n == name}
@@ -226,7 +226,7 @@ def _edits(task: Task, name: str) -> Iterator[tuple[ast.expr, tuple[TextEdit, st
         id(part)
         for n in nodes
         if isinstance(n, (ast.BinOp, ast.Compare, ast.Attribute, ast.Subscript, ast.Await))
-        for part in ast.iter_child_nodes(n)
+        for part in children(n)
     }
     for node in nodes:
         if isinstance(node, ast.Name):

@@ -23,6 +23,7 @@ from pytest_bayesloc.syntax.nodes import (
     nodes_of,
     own_nodes,
     statement_at,
+    walk,
 )
 from pytest_bayesloc.syntax.text import Text, brief
 
@@ -200,7 +201,7 @@ def _expected(name: str, test: str) -> list[str]:
     """The plain values that a test compares its calls with, of empty arguments first."""
     found = []
     tree = tree_of(textwrap.dedent(test))
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in walk(tree) if tree is not None else ():
         if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], (ast.Eq, ast.Is)):
             continue
         for call, value in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):

@@ -21,7 +21,7 @@ from pytest_bayesloc.syntax.imports import (
     renamed,
     sources,
 )
-from pytest_bayesloc.syntax.nodes import SIMILAR, dotted, holds, nodes_of, similar
+from pytest_bayesloc.syntax.nodes import SIMILAR, dotted, holds, nodes_of, similar, walk
 from pytest_bayesloc.syntax.text import Text, TextEdit
 
 N_MODULES = 3
@@ -134,7 +134,7 @@ def _of_module(statement: ast.ImportFrom, module: str, places: Text, words: str)
 
 
 def _modules(task: Task, missing: str, project: Project) -> Iterator[Made]:
-    found = [n for n in ast.walk(task.tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
+    found = [n for n in walk(task.tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
     asking = [n for n in found if _asks(n, missing)]
     here = [n for n in asking if holds(n, task.line)]
     modules = [task.module]

@@ -17,6 +17,7 @@ from pytest_bayesloc.syntax.expressions import CHANGING
 from pytest_bayesloc.syntax.nodes import (
     BUILT_IN,
     called_name,
+    children,
     function_at,
     last_name,
     names_in,
@@ -24,6 +25,7 @@ from pytest_bayesloc.syntax.nodes import (
     nodes_of,
     own_nodes,
     targets,
+    walk,
 )
 from pytest_bayesloc.syntax.text import Text, brief
 
@@ -132,7 +134,7 @@ def _is_of_builder(tree: ast.Module, function: FunctionNode, message: str) -> bo
         (isinstance(node, FunctionNode) and node.name == missed)
         or (isinstance(node, ast.Return) and node.value and ast.unparse(node.value) == "self")
         for owner in owners
-        for node in ast.walk(owner)
+        for node in walk(owner)
     )
 
 
@@ -205,7 +207,7 @@ def _gathered(function: FunctionNode, loop: ast.stmt) -> list[str]:
     """Names that are set before the loop and changed in it."""
     before = {t.id for s in function.body if s.lineno < loop.lineno for t in targets(s)}
     changed = []
-    for node in ast.walk(loop):
+    for node in walk(loop):
         match node:
             case ast.AugAssign(target=ast.Name(id=name)):
                 changed.append(name)
@@ -337,7 +339,7 @@ def _used(task: Task, project: Project) -> Iterator[Made]:
     yield from (_awaited(task.text, *pair) for pair in calls if called_name(pair[0]) in known)
     if is_used:  # what is imported, or a method of another file: the calls that made the value
         near = {task.line, *_made_at(task.tree, task.line)}
-        own = {n.name for n in ast.walk(task.tree) if isinstance(n, ScopeNode)}
+        own = {n.name for n in walk(task.tree) if isinstance(n, ScopeNode)}
         for call, above in calls:
             is_built_in = isinstance(call.func, ast.Name) and call.func.id in BUILT_IN
             if call.lineno in near and called_name(call) not in own and not is_built_in:
@@ -380,14 +382,14 @@ def _plain_calls(tree: ast.Module, line: int) -> list[tuple[ast.Call, ast.AST | 
     if not isinstance(function_at(tree, line), ast.AsyncFunctionDef):
         return []
     nodes = list(nodes_at(tree, line))
-    around = {id(part): node for node in nodes for part in ast.iter_child_nodes(node)}
+    around = {id(part): node for node in nodes for part in children(node)}
     taken = {
         id(part)
         for node in nodes
         if isinstance(node, ScopeNode | ast.Lambda)
         or (isinstance(node, ast.Call) and called_name(node) in TAKERS)
-        for inner in ast.iter_child_nodes(node)
-        for part in ast.walk(inner)
+        for inner in children(node)
+        for part in walk(inner)
     }
     calls = [node for node in nodes if isinstance(node, ast.Call) and id(node) not in taken]
     pairs = [(call, around.get(id(call))) for call in calls]

@@ -24,6 +24,7 @@ from pytest_bayesloc.syntax.nodes import (
     nodes_of,
     own_nodes,
     parameters,
+    walk,
 )
 from pytest_bayesloc.syntax.text import Text, TextEdit, brief
 
@@ -77,7 +78,7 @@ def mutable_default(task: Task, _project: Project) -> Iterator[Made]:
             if not _is_mutable(default):
                 continue
             # It matters where the body may change the value, or gives it to somebody who may.
-            looked_at = {id(part) for node in ast.walk(function) for part in _looked_at(node)}
+            looked_at = {id(part) for node in walk(function) for part in _looked_at(node)}
             uses = (n for n in nodes_of(function, ast.Name) if n.id == parameter.arg)
             if any(isinstance(use.ctx, ast.Load) and id(use) not in looked_at for use in uses):
                 yield _made_anew(task, function, parameter, default)
@@ -200,7 +201,7 @@ def _of_classes(task: Task, executed: Sequence[FunctionNode]) -> Iterator[Made]:
     owners = [owner for method, owner in methods(task.tree) if method in executed]
     families = (base for owner in owners for base in (owner, *_bases(task.tree, owner)))
     for owner in dict.fromkeys(families):
-        changed = {name for node in ast.walk(owner) for name in _changed_by(node)}
+        changed = {name for node in walk(owner) for name in _changed_by(node)}
         is_set = {
             node.attr
             for node in nodes_of(owner, ast.Attribute)
@@ -284,7 +285,7 @@ def _of_closures(text: Text, function: FunctionNode) -> Iterator[Made]:
         targets = (getattr(part, "target", part) for part in parts)
         changing = [n.id for target in targets for n in nodes_of(target, ast.Name)]
         bound = dict.fromkeys((*changing, *(bound_in(loop) if is_statement else ())))
-        for node in ast.walk(loop):
+        for node in walk(loop):
             if not isinstance(node, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
                 continue
             body = node.body if isinstance(node.body, list) else [node.body]

@@ -22,6 +22,7 @@ from pytest_bayesloc.syntax.nodes import (
     holds,
     nodes_of,
     targets,
+    walk,
 )
 from pytest_bayesloc.syntax.text import Text, brief
 
@@ -80,7 +81,7 @@ def _floored(task: Task, line: list[ast.AST]) -> Iterator[Made]:
     for function in functions_in(task.tree):
         if function.name in calls:
             parts += (n.value for n in nodes_of(function, ast.Return) if n.value)
-    for node in ast.walk(task.function or task.tree):
+    for node in walk(task.function or task.tree):
         if isinstance(node, ast.Assign) and used.intersection(t.id for t in targets(node)):
             parts.append(node.value)
     for node in parts:

@@ -13,7 +13,7 @@ from pytest_bayesloc.fixes.calls import is_placed, picked
 from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Task
 from pytest_bayesloc.syntax.expressions import is_json
-from pytest_bayesloc.syntax.nodes import similar
+from pytest_bayesloc.syntax.nodes import similar, walk
 
 
 @package_tool(
@@ -72,7 +72,7 @@ def _dicts(task: Task, project: Project) -> Iterator[dict[str, object]]:
     pending: list[object] = []
     folder = PurePosixPath(task.filename).parent
     for tree in (task.tree, tree_of(project.text(task.test_file) or "")):
-        for node in ast.walk(tree) if tree is not None else ():
+        for node in walk(tree) if tree is not None else ():
             if isinstance(node, ast.Dict):
                 pending.append(_value(node))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):

@@ -20,6 +20,7 @@ from pytest_bayesloc.inspection.reflection import (
     describe,
     finding_of,
     fired_checks,
+    innocents,
     reflect,
     signals_of,
     watch,
@@ -30,7 +31,7 @@ from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.syntax.expressions import names_of
-from pytest_bayesloc.syntax.nodes import every_bound, is_docstring, names_in, nodes_inside
+from pytest_bayesloc.syntax.nodes import every_bound, is_docstring, names_in, nodes_inside, walk
 
 Propose = Callable[[Location, Sequence[Invariant]], Sequence[InspectionPatch]]
 
@@ -74,7 +75,9 @@ class Assertions(InspectionStrategy):
             failing, passing = case.divide(rerun.tests)
             fired = fired_checks(failing, passing)
             signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
-            decision, reason = reflect(patch, fired, case.innocent)
+            if fired and case.innocent is None:
+                case.innocent = innocents(case.recording, case.failing, case.invariants)
+            decision, reason = reflect(patch, fired, case.innocent or frozenset())
             outcome = classify(signals, decision)
             # The measured model is only told what was measured: there, a callee that broke an
             # invariant excuses nobody, and that nothing fired means nothing without assertions.
@@ -153,7 +156,7 @@ class _AssertionWriter(LineWriter):
 def _assertion(number: int, invariant: Invariant, hidden: frozenset[str]) -> str:
     note = f"{invariant.words}: held in all {invariant.support} passing calls"
     tree = ast.parse(invariant.condition, mode="eval")
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    names = (node for node in walk(tree) if isinstance(node, ast.Name))
     data = invariant.condition.encode()
     # The condition reaches built-ins that the file hides by another way.
     for column in sorted((n.col_offset for n in names if n.id in hidden), reverse=True):

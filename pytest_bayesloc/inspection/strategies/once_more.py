@@ -20,7 +20,7 @@ from pytest_bayesloc.ranking.evidence.guards import Guard, expects_exception
 from pytest_bayesloc.ranking.evidence.provenance import ASKS, Values, is_self
 from pytest_bayesloc.ranking.evidence.swallowed import SOURCE, Handled, catches, noted_handlers
 from pytest_bayesloc.ranking.evidence.test_code import supports
-from pytest_bayesloc.syntax.nodes import spans
+from pytest_bayesloc.syntax.nodes import spans, walk
 
 RETURNED = "return"
 MAX_HOPS = 4  # functions that made a value of their arguments by built-ins alone
@@ -112,7 +112,7 @@ def _expressions(unit: Unit, maker: Maker) -> list[ast.expr]:
     """Return what ``unit`` assigns to the attribute, or returns."""
     if not isinstance(unit.node, FunctionNode):
         return []
-    nodes = list(ast.walk(unit.node))
+    nodes = list(walk(unit.node))
     if maker.key == RETURNED and not maker.is_held:
         return [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
     if not maker.is_held:

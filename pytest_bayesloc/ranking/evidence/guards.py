@@ -26,7 +26,7 @@ from pytest_bayesloc.ranking.evidence.provenance import (
     is_self,
 )
 from pytest_bayesloc.syntax.expressions import guarding, only_raises
-from pytest_bayesloc.syntax.nodes import BUILT_IN, RECEIVERS, called_name, names_in, spans
+from pytest_bayesloc.syntax.nodes import BUILT_IN, RECEIVERS, called_name, names_in, spans, walk
 
 #: In the name of what expects an exception: ``pytest.raises``, ``self.assertRaisesRegex``.
 _RAISES = "raises"
@@ -88,7 +88,7 @@ def expects_exception(failure: Failure, read: ReadMap) -> bool:
     for frame in failure.frames:
         unit = unit_of_frame(frame, read) if frame.is_test else None
         expecting: list[ast.expr] = []
-        for node in ast.walk(unit.node) if unit is not None else ():
+        for node in walk(unit.node) if unit is not None else ():
             if isinstance(node, (ast.With, ast.AsyncWith)) and spans(node, frame.line):
                 expecting += [item.context_expr for item in node.items]
             elif isinstance(node, ast.Call) and spans(node, frame.line):
@@ -154,7 +154,7 @@ class _Owner:
             known = Values(unit, self._read, own_only=frame.is_test)
             passed_on = known.roots_of(values, BUILDS if frame.is_test else ASKS)
             if passed_on is None:  # code made it; what a test calls, or another method, may have
-                parts = (n for v in values for n in ast.walk(v) if isinstance(n, ast.expr))
+                parts = (n for v in values for n in walk(v) if isinstance(n, ast.expr))
                 is_unclear = frame.is_test or any(map(is_self, parts))
                 guard = self._guard(owner=unit.location, line=frame.line, value=_text(values))
                 return None if is_unclear else guard
@@ -188,7 +188,7 @@ class _Owner:
             return False
         values = Values(fixture, self._read, own_only=True)
         for statement in node.body:
-            for child in ast.walk(statement):
+            for child in walk(statement):
                 if isinstance(child, ast.Call) and not is_plain_call(child.func, BUILDS):
                     return False
                 given = isinstance(child, (ast.Return, ast.Yield, ast.Assign)) and child.value
@@ -204,10 +204,10 @@ class _Owner:
 def _is_shared(unit: Unit, handing: ast.Call, values: Sequence[ast.expr]) -> bool:
     """Return whether ``unit`` gave a name in ``values`` to code that may have changed it."""
     names = {name for value in values for name in names_in(value)} - BUILT_IN
-    for node in ast.walk(unit.node):
+    for node in walk(unit.node):
         if not isinstance(node, ast.Call) or node.lineno > handing.lineno:
             continue
-        if is_plain_call(node.func, BUILDS) or any(n is handing for n in ast.walk(node)):
+        if is_plain_call(node.func, BUILDS) or any(n is handing for n in walk(node)):
             continue
         given = [*node.args, *(keyword.value for keyword in node.keywords)]
         if isinstance(node.func, ast.Attribute):
@@ -225,7 +225,7 @@ def _call_of(unit: Unit, line: int, callee: Unit) -> ast.Call | None:
     """Return the only call of ``callee`` at ``line``."""
     *outer, name = callee.location.qualname.split(".")
     names = {name, outer[-1], "cls"} if name in CONSTRUCTORS and outer else {name}
-    calls = [n for n in ast.walk(unit.node) if isinstance(n, ast.Call) and spans(n, line)]
+    calls = [n for n in walk(unit.node) if isinstance(n, ast.Call) and spans(n, line)]
     own = [call for call in calls if called_name(call) in names]
     return own[0] if len(own) == 1 else None
 

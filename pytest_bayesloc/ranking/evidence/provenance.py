@@ -24,6 +24,7 @@ from pytest_bayesloc.syntax.nodes import (
     names_in,
     nodes_of,
     stored_names,
+    walk,
 )
 
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
@@ -60,7 +61,7 @@ def is_plain(value: ast.AST, methods: frozenset[str]) -> bool:
     return not any(
         isinstance(node, acts)
         or (isinstance(node, ast.Call) and not is_plain_call(node.func, methods))
-        for node in ast.walk(value)
+        for node in walk(value)
     )
 
 
@@ -98,9 +99,9 @@ class Values:
         if hops > MAX_HOPS or not is_plain(value, methods):
             return None
         found: set[str] = set()
-        attributes = [n for n in ast.walk(value) if isinstance(n, ast.Attribute)]
+        attributes = [n for n in walk(value) if isinstance(n, ast.Attribute)]
         of_self = [n for n in attributes if is_self(n.value)]
-        n_bare = sum(isinstance(n, ast.expr) and is_self(n) for n in ast.walk(value))
+        n_bare = sum(isinstance(n, ast.expr) and is_self(n) for n in walk(value))
         if n_bare > len(of_self):
             return None
         names = names_in(value) - RECEIVERS - (BUILT_IN - self.arguments - set(self._made))
@@ -151,10 +152,10 @@ _UNKNOWN = ast.parse("unknown()()", mode="eval").body
 def assignments(function: ast.AST) -> dict[str, list[ast.expr]]:
     """Return per local name (or ``self.name``) the expressions that it is made of."""
     made: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(function):
+    for node in walk(function):
         for target, value in _assigned(node):
             attributes = (
-                n for n in ast.walk(target) if isinstance(n, ast.Attribute) and is_self(n.value)
+                n for n in walk(target) if isinstance(n, ast.Attribute) and is_self(n.value)
             )
             for name in (names_in(target) - RECEIVERS) | {f"self.{n.attr}" for n in attributes}:
                 made.setdefault(name, []).append(value)
@@ -179,7 +180,7 @@ def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 def _foreign(module: ast.AST) -> set[str]:
     """Return names of a module that are no constants and no types, as far as one can see."""
     found: set[str] = set()
-    for node in ast.walk(module):
+    for node in walk(module):
         if isinstance(node, FunctionNode):
             found.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -213,7 +214,7 @@ def is_immutable(value: ast.expr, unit: Unit) -> bool:
         return bool(made) and all(
             not isinstance(v, ast.Name) and is_immutable(v, unit) for v in made
         )
-    return all(isinstance(node, _LITERAL) for node in ast.walk(value))
+    return all(isinstance(node, _LITERAL) for node in walk(value))
 
 
 # -- where variables and attributes are set
@@ -249,7 +250,7 @@ def line_that_writes(node: ast.AST, name: str) -> int:
 def mentions(node: ast.AST, name: str) -> bool:
     """Return whether ``node`` names the variable ``name``, by its last part."""
     last = name.rpartition(".")[2]
-    return any(last_name(inner) == last for inner in ast.walk(node))
+    return any(last_name(inner) == last for inner in walk(node))
 
 
 def _writes(node: ast.expr, last: str, is_it: Callable[[ast.AST], bool]) -> bool:
@@ -347,5 +348,5 @@ def _sets(init: ast.AST, name: str) -> bool:
     """Whether a function sets the attribute ``name`` of anything."""
     return any(
         isinstance(n, ast.Attribute) and n.attr == name and isinstance(n.ctx, ast.Store)
-        for n in ast.walk(init)
+        for n in walk(init)
     )

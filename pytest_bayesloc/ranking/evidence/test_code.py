@@ -21,7 +21,7 @@ from pytest_bayesloc.domain.location import Location
 from pytest_bayesloc.domain.source import ReadMap, ScopeNode, Unit, unit_of_frame
 from pytest_bayesloc.domain.spectrum import Spectrum, bits
 from pytest_bayesloc.ranking.likelihoods import weigh
-from pytest_bayesloc.syntax.nodes import RECEIVERS, names_in, stored_names
+from pytest_bayesloc.syntax.nodes import RECEIVERS, names_in, stored_names, walk
 
 WHY = "test support by the name of its file: it mostly reports faults of other code"
 _NAME = re.compile(r"_?(testing|test_?(utils?|helpers?|support|case|cases|client))", re.IGNORECASE)
@@ -164,7 +164,7 @@ def _callees(unit: Unit) -> list[str]:
     """Return the functions of its own file, and methods of its class, that it may call."""
     owner = unit.location.qualname.rpartition(".")[0]
     found: dict[str, None] = {}
-    for node in ast.walk(unit.node):
+    for node in walk(unit.node):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.value.id in RECEIVERS:
                 found.setdefault(f"{owner}.{node.attr}")
