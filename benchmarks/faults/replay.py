@@ -308,8 +308,9 @@ class _Fails:
         *,
         limit_s: float,
         patch: InspectionPatch | None = None,
+        is_valued: bool = True,
     ) -> Mapping[str, Sequence[Sample]]:
-        del tests, points, limit_s, patch
+        del tests, points, limit_s, patch, is_valued
         return {}
 
     def changed_state(self, tests: Sequence[str], *, limit_s: float) -> Sequence[str]:

@@ -217,6 +217,7 @@ class Runner(Protocol):
         *,
         limit_s: float,
         patch: InspectionPatch | None = None,
+        is_valued: bool = True,
     ) -> Mapping[str, Sequence[Sample]]:
         """Run ``tests`` and note the values at points of functions.
 
@@ -225,6 +226,7 @@ class Runner(Protocol):
             points: Functions, each with first and last lines of statements or conditions.
             limit_s: Wall seconds.
             patch: What they run under; lines are those without it.
+            is_valued: Whether values are noted, which takes its time; else the points alone.
 
         Returns:
             Per test that ended, those that no test before it gave, capped.

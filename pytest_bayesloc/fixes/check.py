@@ -117,7 +117,7 @@ def reached_lines(
     None if not all of the tests end. Lines have the numbers that they have without the patch.
     """
     points = [(unit, [(n, n) for n in lines])]
-    found = runner.samples(tests, points, limit_s=limit_s, patch=patch)
+    found = runner.samples(tests, points, limit_s=limit_s, patch=patch, is_valued=False)
     if set(found) != set(tests):
         return None
     return frozenset(sample.point[0] for own in found.values() for sample in own)

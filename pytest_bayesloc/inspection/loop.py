@@ -34,9 +34,7 @@ N_LIKELY = 60  # targets, of which some may be inspected
 N_COMPARED = 5  # targets whose calls in the nearest passing tests are recorded
 LEAST_GAIN = 0.0003  # of the chance to name the right place first, by one inspection
 N_MOST = 15  # targets: what inspections of more would show has not been measured
-#: Of the budget, for each of two recordings, as noting values slows tests down; and for one that
-#: only helps to tell what was found.
-RECORD_SHARE, COMPARE_SHARE = 0.15, 0.05
+RECORD_SHARE = 0.05  # of the budget, for each of three recordings: noting values slows tests down
 TOO_WEAK = "no remaining inspection can change the top suspect"
 NOT_COMPARED = ": passing tests call the suspects too rarely to compare with"
 SEVERAL = "its tests fail for several reasons"
@@ -228,7 +226,7 @@ class InspectionLoop:
             return
         targets = [first] if case.recording.edges else targets
         failing, passing = case.failing_of(first, 1), case.near.nearest(first, N_MINED)
-        limit_s = min(budget.limit_s(), self._limits.budget_s * COMPARE_SHARE)
+        limit_s = min(budget.limit_s(), self._limits.budget_s * RECORD_SHARE)
         with suppress(ExecutionError):
             seen = self._runner.record(
                 (*failing, *passing), targets, limit_s=limit_s, detailed=first

@@ -63,8 +63,8 @@ OF_SAMPLES = 1 / 10  # of the time, to note the values at points of functions
 SPARE = 1 / 4  # of the time, for what changed since the tests passed
 #: Seconds of the budget in which an inspection tries the likeliest fixes, and those to check what
 #: passes: of 45 searches on real bugs that found something 33 had it in four seconds.
-TRY_S, CHECK_S = 4.5, 15.0
-WORK_S = 3.0  # with CPU for the run: what ``TRY_S`` are on an idle machine
+TRY_S, CHECK_S = 3.6, 15.0
+WORK_S = 2.4  # with CPU for the run: what ``TRY_S`` are on an idle machine
 FAR_S, FAR = 25.0, 2 / 3  # the same where each try goes to another machine; of the time left
 CONFIDENCE = 0.6  # from which on a language model is believed that a tool does not fit
 

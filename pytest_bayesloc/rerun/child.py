@@ -193,7 +193,8 @@ class Child:
             tracer = CallTracer(_numbered(request["targets"]), **how)
             self._tracer = self._recorders["calls"] = tracer
         if "points" in request:
-            sampler = Sampler(_numbered(request["sampled"]), request["points"])
+            numbered, points = _numbered(request["sampled"]), request["points"]
+            sampler = Sampler(numbered, points, is_valued=request["valued"])
             self._recorders["samples"] = sampler
         if "handled" in request:
             name = FileNames(root, request["handled"]).name

@@ -204,6 +204,7 @@ class ServerRunner:
         *,
         limit_s: float,
         patch: InspectionPatch | None = None,
+        is_valued: bool = True,
     ) -> Mapping[str, Sequence[Sample]]:
         """Run ``tests`` and note the values at points of functions."""
         request: Message = {
@@ -211,6 +212,7 @@ class ServerRunner:
             "limit_s": limit_s,
             "sampled": [[self.transport.path_of(u.location.file), *_key(u)] for u, _ in points],
             "points": [own for _, own in points],
+            "valued": is_valued,
         }
         if patch is not None:
             request["patches"] = [self._wire_patch(patch)]

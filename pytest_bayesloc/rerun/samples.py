@@ -35,12 +35,15 @@ class Sampler:
         targets: Per real path, per code key, the number of the function.
         points: Per function its points, each a first and a last line. A point is left with the
             next line outside of these.
+        is_valued: Whether values are noted; else each point is, once.
     """
 
     def __init__(
         self,
         targets: Mapping[str, Mapping[CodeKey, int]],
         points: Sequence[Sequence[Sequence[int]]],
+        *,
+        is_valued: bool = True,
     ) -> None:
         self._number = numbering(targets)
         self._points = [
@@ -51,7 +54,7 @@ class Sampler:
         self._visits: Counter[tuple[int, int]] = Counter()
         self._found: list[RawSample] = []
         self._seen: dict[tuple[int, int], set[str]] = {}
-        self._is_on = False
+        self._is_valued, self._is_on = is_valued, False
 
     def start(self) -> None:
         """Begin a test, unless a debugger or another tool traces."""
@@ -66,7 +69,17 @@ class Sampler:
         return self._found
 
     def _called(self, frame: FrameType, _event: str, _arg: Any) -> Any:  # noqa: ANN401 - as typed there
-        return self._happened if self._number(frame.f_code) >= 0 else None
+        if self._number(frame.f_code) < 0:
+            return None
+        return self._happened if self._is_valued else self._passed
+
+    def _passed(self, frame: FrameType, event: str, _arg: Any) -> Any:  # noqa: ANN401 - likewise
+        number = self._number(frame.f_code)
+        point = self._points[number].get(frame.f_lineno, -1) if event == "line" else -1
+        if point >= 0 and not self._visits[number, point]:
+            self._visits[number, point] = 1
+            self._found.append([number, point, 0, {}, {}])
+        return self._passed
 
     def _happened(self, frame: FrameType, event: str, _arg: Any) -> Any:  # noqa: ANN401 - likewise
         number = self._number(frame.f_code)

@@ -134,6 +134,7 @@ class FakeRunner:
         *,
         limit_s: float,
         patch: InspectionPatch | None = None,
+        is_valued: bool = True,  # noqa: ARG002 - likewise
     ) -> Mapping[str, Sequence[Sample]]:
         self.limits.append(limit_s)
         if patch is not None:

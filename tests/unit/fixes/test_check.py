@@ -280,8 +280,9 @@ class Sampling(Scripted):
         *,
         limit_s: float,
         patch: InspectionPatch | None,
+        is_valued: bool,
     ) -> dict[str, list[Sample]]:
-        del limit_s
+        del limit_s, is_valued
         self.sampled.append(tuple(tests))
         executed = {test: self._lines[test][patch is not None] for test in tests}
         return {

@@ -31,9 +31,12 @@ FIRST = watched.__code__.co_firstlineno
 LOOP, CONDITION, CHANGE, END = FIRST + 1, FIRST + 2, FIRST + 3, FIRST + 4
 
 
-def samples(run: Callable[[], object], *points: tuple[int, int]) -> list[dict[str, Any]]:
+def samples(
+    run: Callable[[], object], *points: tuple[int, int], is_valued: bool = True
+) -> list[dict[str, Any]]:
     code = watched.__code__
-    sampler = Sampler({real_path(code.co_filename): {key_of(code): 0}}, [points])
+    known = {real_path(code.co_filename): {key_of(code): 0}}
+    sampler = Sampler(known, [points], is_valued=is_valued)
     sampler.start()
     try:
         run()
@@ -74,6 +77,12 @@ def test_same_values_are_noted_once_and_different_ones_up_to_a_limit() -> None:
             watched(n)
 
     assert len(samples(many, (END, END))) == MAX_SAMPLES
+
+
+def test_points_alone_are_noted_once_each_without_values() -> None:
+    seen = samples(lambda: watched(1, 0, 3), (CHANGE, CHANGE), (END, END), is_valued=False)
+
+    assert [(one["point"], one["values"]) for one in seen] == [(0, {}), (1, {})]
 
 
 def test_other_functions_and_other_lines_are_left_alone() -> None:
