@@ -51,7 +51,7 @@ LONGEST_S, LEAST_LONGER = 3.0, 3.0
 LATE_S = 0.2
 FOUND, MAX_LEFT = "found:", 5  # paths that code finds, and that are tried without
 #: Of a re-run, as tasks that wait for each other never end in turn; and of all such re-runs.
-MAX_TURNS_S, TURNS_S = 2.0, 5.0
+MAX_TURNS_S, TURNS_S = 2.0, 3.0
 TIME = "%A, %d %B %Y, %H:%M"
 _USUAL = re.compile(r"(?:PATH|HOME|PWD|USER|SHELL|TERM|TMPDIR|TZ|LANG|LC_\w+|PYTHON\w*|PYTEST\w*)$")
 

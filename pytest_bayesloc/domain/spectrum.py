@@ -15,10 +15,32 @@ if TYPE_CHECKING:
 
 def bits(bitset: int) -> Iterator[int]:
     """The positions set in ``bitset``, ascending."""
-    while bitset:
-        low = bitset & -bitset
-        yield low.bit_length() - 1
-        bitset ^= low
+    digits = bin(bitset)[:1:-1]
+    position = digits.find("1")
+    while position >= 0:
+        yield position
+        position = digits.find("1", position + 1)
+
+
+def tally(bitsets: Iterable[int]) -> dict[int, int]:
+    """Per position that is set in any of ``bitsets``, in how many it is.
+
+    All positions are counted at once: each sum of bitsets holds one binary digit of every count.
+    """
+    sums: list[int] = []
+    for bitset in bitsets:
+        carry = bitset
+        for n, digit in enumerate(sums):
+            sums[n], carry = digit ^ carry, digit & carry
+            if not carry:
+                break
+        if carry:
+            sums.append(carry)
+    found: dict[int, int] = {}
+    for n, digit in enumerate(sums):
+        for position in bits(digit):
+            found[position] = found.get(position, 0) + (1 << n)
+    return found
 
 
 def bitset_of(positions: Iterable[int]) -> int:

@@ -90,9 +90,10 @@ def explain_order(context: Context, case: Case, *, limit_s: float) -> None:
 
 
 MAX_FILES = 6  # that pollute as they are imported, each of which takes a server
-#: Tests that did not run before a failing one: how many are run, for how long, and how many where
+#: Tests that did not run before a failing one: how many are run, and for how long; the same where
 #: it is not known that the failing one ever passed.
-MAX_OTHERS, MAX_OTHERS_S, FEW_OTHERS = 200, 5.0, 40
+MAX_OTHERS, MAX_OTHERS_S = 200, 5.0
+FEW_OTHERS, FEW_S = 40, 2.0
 
 
 def explain_missing(context: Context, case: Case, limit_s: float) -> bool:
@@ -102,11 +103,12 @@ def explain_missing(context: Context, case: Case, limit_s: float) -> bool:
     """
     failure = case.failures[0]
     others = _left_out(context, failure.node_id) if case.cause is None else []
-    if not others or (len(others) > FEW_OTHERS and not case.changes.known):
+    n_most, most_s = (MAX_OTHERS, MAX_OTHERS_S) if case.changes.known else (FEW_OTHERS, FEW_S)
+    if not 0 < len(others) <= n_most:
         return False
     try:
         with closing(open_pool(context, [*others, *case.failing], {})) as pool:
-            deadline = monotonic() + min(limit_s, MAX_OTHERS_S)
+            deadline = monotonic() + min(limit_s, most_s)
             search = OrderSearch(pool.first, failure, monotonic, deadline)
             needed = search.needed_tests(others)
             if (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 
 from pytest_bayesloc.domain.evidence import (
     Evidence,
@@ -18,7 +19,7 @@ from pytest_bayesloc.domain.inspection import Finding, Rejected, Rerun, TestRun,
 from pytest_bayesloc.domain.location import DATA, Location
 from pytest_bayesloc.domain.recording import Recording
 from pytest_bayesloc.domain.result import BreakingChange, NearestCall, SpoiledTest
-from pytest_bayesloc.domain.spectrum import Spectrum, bits
+from pytest_bayesloc.domain.spectrum import Spectrum, tally
 from pytest_bayesloc.history.changes import Changes
 from pytest_bayesloc.ranking.belief import MODELS, Belief, ModelChoice
 from pytest_bayesloc.ranking.evidence.failures import guard_evidence
@@ -57,19 +58,18 @@ class Neighbourhood:
         self._spectrum = spectrum
 
     @cached_property
-    def _distances(self) -> dict[int, float]:
-        """Return per passing test its distance from the failing ones, in [0, 1]."""
+    def _by_nearness(self) -> list[int]:
+        """Return the passing tests, the nearest to the failing ones first."""
         failing, passing = self._spectrum.failing, self._spectrum.passing
-        shared: dict[int, int] = {}
-        own: dict[int, int] = {}
-        n_covered = 0
-        for executed in self._spectrum.executed.values():
-            covered = bool(executed & failing)
-            n_covered += covered
-            for test in bits(executed & passing):
-                own[test] = own.get(test, 0) + 1
-                shared[test] = shared.get(test, 0) + covered
-        return {t: 1 - shared[t] / (n_covered + own[t] - shared[t] or 1) for t in own}
+        executed = self._spectrum.executed.values()
+        covered = [tests & passing for tests in executed if tests & failing]
+        shared, own = tally(covered), tally(tests & passing for tests in executed)
+
+        def nearness(test: int) -> float:
+            n_shared = shared.get(test, 0)
+            return n_shared / (len(covered) + own[test] - n_shared or 1)
+
+        return sorted(own, key=lambda test: (-nearness(test), test))
 
     def is_reached(self, location: Location) -> bool:
         """Say whether a patch in memory of ``location`` may matter to the failing tests."""
@@ -79,8 +79,9 @@ class Neighbourhood:
         """Return the ``n`` nearest passing tests that execute ``location``, or its ``line``."""
         executed = self._spectrum.executed.get(location, 0) & self._spectrum.passing
         executed &= self._spectrum.lines.get(location, {}).get(line, executed)
-        ordered = sorted(bits(executed), key=lambda test: (self._distances.get(test, 1.0), test))
-        return tuple(self._spectrum.tests[test] for test in ordered[:n])
+        digits = bin(executed)[:1:-1]
+        found = (t for t in self._by_nearness if t < len(digits) and digits[t] == "1")
+        return tuple(self._spectrum.tests[test] for test in islice(found, n))
 
     def failing(self, location: Location, n: int) -> tuple[str, ...]:
         """Return the first ``n`` failing tests that execute ``location``; if none does, of all."""
