@@ -294,11 +294,13 @@ class Checker:
             return None
         if not set(self.failing).isdisjoint(failed):
             return self._still_failing(done, Rerun(tests=runs, n_swapped=1))
-        return replace(done, status=Status.BREAKS, why=f"{next(iter(failed))} breaks")
+        # Tests that fail for another reason are no concern of this group.
+        broken = [test for test in failed if test in self.near]
+        return _breaking(done, broken) if broken else None
 
     def _known_of(self, patch: InspectionPatch) -> Mapping[str, TestRun]:
         """The runs under a patch that was tried; tests that others spoil end otherwise."""
-        return {} if self.earlier else self.known.get(patch.key, {})
+        return {} if any(self.earlier.values()) else self.known.get(patch.key, {})
 
     def confirm(self, done: Checked) -> Checked:
         """Run all failing tests, and all that may break: forked, if that is as good.

@@ -218,13 +218,14 @@ def test_change_is_a_fix_if_the_failing_tests_pass_and_no_other_is_worse(end: st
         ({"t::bad": OTHER}, Status.STILL_FAILS, 0),
         ({"t::bad": PASS, "t::good": OTHER}, Status.BREAKS, 0),
         ({"t::bad": PASS, "t::good": PASS}, Status.VERIFIED, 2),
+        ({"t::bad": PASS, "t::of_another_fault": FAIL}, Status.VERIFIED, 2),
     ],
 )
 def test_a_failure_that_inspections_saw_is_not_run_again_and_a_repair_is(
     seen: Mapping[str, TestRun], status: Status, n_runs: int
 ) -> None:
     runner = Scripted({"t::bad": FAIL}, {})
-    checker = checker_of(runner, known={patch_of(CHANGE).key: seen})
+    checker = checker_of(runner, ["t::good"], known={patch_of(CHANGE).key: seen})
     assert checker.fails_again()
     runner.asked.clear()
 
