@@ -137,6 +137,13 @@ def lost_line(
     return f"no test gets to line {lost[0]} any more" if lost else ""
 
 
+def plain_rerun(
+    runner: Runner, patch: InspectionPatch | None, tests: Sequence[str], limit_s: float
+) -> Rerun:
+    """Run tests by a runner, whatever is known of them."""
+    return runner.rerun(patch, tests, limit_s=limit_s)
+
+
 @dataclass(kw_only=True)
 class Checker:
     """Checks candidates for one group of failing tests.
@@ -180,9 +187,7 @@ class Checker:
     runs: Mapping[str, TestRun] = field(default_factory=dict)
     flaky: tuple[str, ...] = ()
     known: Mapping[str, Mapping[str, TestRun]] = field(default_factory=dict)
-    rerun: Rerunner = lambda runner, patch, tests, limit_s: runner.rerun(
-        patch, tests, limit_s=limit_s
-    )
+    rerun: Rerunner = plain_rerun
     ahead: Ahead = field(default_factory=Ahead)
     _usual_s: float = 0.0
     _ill: set[str] = field(default_factory=set)

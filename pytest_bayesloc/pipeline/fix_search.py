@@ -13,7 +13,7 @@ from pytest_bayesloc.domain.standard_library import monotonic
 from pytest_bayesloc.domain.texts import file_of_test
 from pytest_bayesloc.fixes.ahead import Ahead
 from pytest_bayesloc.fixes.candidate import GENERATED, MODEL, Candidate, patch_of
-from pytest_bayesloc.fixes.check import N_FIRST, Checked, Checker, Status
+from pytest_bayesloc.fixes.check import N_FIRST, Checked, Checker, Status, plain_rerun
 from pytest_bayesloc.fixes.edit_candidates import (
     edits_after,
     inspected,
@@ -162,10 +162,7 @@ class FixSearch:
             near = case.neighbours()
             first = [n for test, others in after.items() for n in (*others, test)]
             with self._pool(first, near) as pool:
-                checker = self._checker(case, pool, wide, after, ends)
-                checker.ahead = Ahead(partial(_others, pool, checker, effort))
-                if effort.is_first:
-                    checker.rerun = partial(rerun_once, case)
+                checker = self._checker(case, pool, wide, after, ends, effort)
                 with closing(checker.ahead):
                     if checker.failing and checker.fails_again():
                         return self._searched(case, library, checker, effort)
@@ -199,11 +196,15 @@ class FixSearch:
         wide: WideRunners,
         after: Mapping[str, tuple[str, ...]],
         ends: float,
+        effort: Effort,
     ) -> Checker:
         sources, recorded = self.context.sources, self.context.recorder.recorded
         imports = cache(partial(executed_by_imports, recorded, sources=sources))
         # Tests of which nothing is known: they were collected, and did not run.
         idle = recorded.blocked_tests(self.context.collected)
+
+        def others() -> Sequence[Runner]:  # those that are not ready are started if that pays
+            return pool.runners(ends - self.clock() - effort.check_s)[1:]
 
         def using(candidate: Candidate) -> Sequence[str] | None:
             tests = users(case, candidate, sources)
@@ -224,6 +225,8 @@ class FixSearch:
             known=case.tried,
             wide=lambda tests: wide.runner_of(tests, pool, ends - self.clock()),
             by_import=lambda where: where in (imports(where.file) or {where}),
+            rerun=partial(rerun_once, case) if effort.is_first else plain_rerun,
+            ahead=Ahead(others),
         )
 
     def _searched(self, case: Case, library: Library, checker: Checker, effort: Effort) -> Search:
@@ -330,11 +333,6 @@ class FixSearch:
                     message=" ".join(why.split()),
                     line=target.start_line,
                 )
-
-
-def _others(pool: Pool, checker: Checker, effort: Effort) -> Sequence[Runner]:
-    """Return the runners beside the first; those that are not ready are started if that pays."""
-    return pool.runners(checker.left_s() - effort.check_s)[1:]
 
 
 def _take_half(case: Case, search: Search) -> None:
