@@ -300,8 +300,8 @@ class Checker:
         if not set(self.failing).isdisjoint(failed):
             return self._still_failing(done, Rerun(tests=runs, n_swapped=1))
         # Tests that fail for another reason are no concern of this group.
-        broken = [test for test in failed if test in self.near]
-        return _breaking(done, broken) if broken else None
+        broken = failed.keys() & {*self._may_break(done)}
+        return _breaking(done, sorted(broken)) if broken else None
 
     def _known_of(self, patch: InspectionPatch) -> Mapping[str, TestRun]:
         """The runs under a patch that was tried; tests that others spoil end otherwise."""

@@ -218,7 +218,7 @@ class OnceOnly:
     """
 
     def __init__(self, function: ast.AST, tree: ast.AST) -> None:
-        nodes = list(walk(tree))
+        nodes = walk(tree)
         own = {id(node) for node in (*walk(function), *getattr(tree, "body", ()))}
         self._imported = aliases(tree)
         # A generator that is decorated is most often a context manager.

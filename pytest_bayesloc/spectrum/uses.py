@@ -110,7 +110,7 @@ class ImportedFile:
         self.reads: dict[int, set[str]] = defaultdict(set)
         self.imported: set[str] = set()
         self._origins: dict[str, str] = {}  # names that imports bind, and what they stand for
-        nodes = list(walk(source.module.node))
+        nodes = walk(source.module.node)
         for note in (self._import, self._read):
             for node in nodes:
                 note(node)

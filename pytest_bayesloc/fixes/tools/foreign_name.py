@@ -214,7 +214,7 @@ def _edits(task: Task, name: str) -> Iterator[tuple[ast.expr, tuple[TextEdit, st
     A method that other objects may have is one only where it is the ``name`` that is missing.
     """
     text = task.text
-    nodes = list(walk(task.tree))
+    nodes = walk(task.tree)
     scopes = (n for n in nodes if isinstance(n, ScopeNode | ast.Module))
     own = {bound for scope in scopes for bound in bound_in(scope)}
     known = NAMES if "*" not in own else {n: meant for n, meant in NAMES.items() if n == name}

@@ -185,7 +185,7 @@ def _uses(tree: ast.Module, name: str, line: int) -> list[str] | None:
     """
     function = function_at(tree, line)
     for scope in (tree,) if function is None else (function, tree):
-        nodes = list(walk(scope))
+        nodes = walk(scope)
         if any(_is(node, name) for node in nodes):
             calls = [_CALLED for n in nodes if any(_is(part, name) for part in _called(n))]
             parts = (dotted(node).partition(".") for node in nodes)

@@ -75,7 +75,7 @@ class Assertions(InspectionStrategy):
             failing, passing = case.divide(rerun.tests)
             fired = fired_checks(failing, passing)
             signals = signals_of(failing, passing, n_swapped=rerun.n_swapped)
-            if fired and case.innocent is None:
+            if case.innocent is None and (fired or case.model == "independent"):
                 case.innocent = innocents(case.recording, case.failing, case.invariants)
             decision, reason = reflect(patch, fired, case.innocent or frozenset())
             outcome = classify(signals, decision)

@@ -112,7 +112,7 @@ def _expressions(unit: Unit, maker: Maker) -> list[ast.expr]:
     """Return what ``unit`` assigns to the attribute, or returns."""
     if not isinstance(unit.node, FunctionNode):
         return []
-    nodes = list(walk(unit.node))
+    nodes = walk(unit.node)
     if maker.key == RETURNED and not maker.is_held:
         return [n.value for n in nodes if isinstance(n, ast.Return) and n.value is not None]
     if not maker.is_held:
