@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio.queues
 import inspect
 import textwrap
 from itertools import islice
@@ -119,7 +120,7 @@ def test_taking_back_changes_leaves_those_that_are_kept(
 N_MUTANTS = 100
 
 
-@pytest.mark.parametrize("module", [textwrap, ast], ids=["textwrap", "ast"])
+@pytest.mark.parametrize("module", [textwrap, asyncio.queues], ids=["textwrap", "queues"])
 def test_mutant_of_any_function_parses_and_keeps_the_line_of_its_header(module: ModuleType) -> None:
     text = inspect.getsource(module)
     before, source = lines_of(text), SourceMap(text, "m.py")
