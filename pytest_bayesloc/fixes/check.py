@@ -460,7 +460,7 @@ class Checker:
         self, patch: InspectionPatch, failed: Mapping[str, TestRun], runner: Runner
     ) -> list[str]:
         """Those of ``failed`` that end otherwise in such a process without the change."""
-        well = frozenset() if patch.fresh else self._well
+        well = set[str]() if patch.fresh else self._well
         asked = tuple(test for test in failed if test not in well)
         if not asked:
             return list(failed)
@@ -476,8 +476,7 @@ class Checker:
             == (rerun.tests[test].verdict, rerun.tests[test].error)
         }
         self._ill |= same
-        if not patch.fresh:
-            self._well |= _passed(rerun)
+        well.update(_passed(rerun))
         return [test for test in failed if test not in same]
 
     def _rerun(

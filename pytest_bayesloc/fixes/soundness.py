@@ -469,7 +469,7 @@ def _telling(tree: ast.AST) -> Iterator[str]:
 
 def _entries_added(old: ast.AST, new: ast.AST) -> Iterator[str]:
     """The constant that a table of several has one more of: as likely forgotten as made to fit."""
-    tables = [[n for n in walk(tree) if isinstance(n, TABLES)] for tree in (old, new)]
+    tables = [nodes_of(tree, TABLES) for tree in (old, new)]
     for before, after in zip(*tables, strict=False):
         entries, more = entries_of(before), entries_of(after)
         is_one_more = len(more) == len(entries) + 1 and len(entries) >= LEAST_ENTRIES

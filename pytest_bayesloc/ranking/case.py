@@ -79,8 +79,7 @@ class Neighbourhood:
         """Return the ``n`` nearest passing tests that execute ``location``, or its ``line``."""
         executed = self._spectrum.executed.get(location, 0) & self._spectrum.passing
         executed &= self._spectrum.lines.get(location, {}).get(line, executed)
-        digits = bin(executed)[:1:-1]
-        found = (t for t in self._by_nearness if t < len(digits) and digits[t] == "1")
+        found = (test for test in self._by_nearness if executed >> test & 1)
         return tuple(self._spectrum.tests[test] for test in islice(found, n))
 
     def failing(self, location: Location, n: int) -> tuple[str, ...]:

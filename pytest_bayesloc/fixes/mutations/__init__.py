@@ -147,7 +147,7 @@ def edits(
     scores = {line: score for line, score in suspiciousness.items() if score > 0}
     # A table of constants is made at once: its other lines are never executed.
     for table in (node for node in site.nodes if isinstance(node, TABLES)):
-        parts = list(children(table))
+        parts = children(table)
         if table.lineno in scores and all(isinstance(p, (ast.Constant, ast.Load)) for p in parts):
             own = (part.lineno for part in parts if isinstance(part, ast.Constant))
             scores |= {line: scores[table.lineno] for line in own if line not in scores}

@@ -157,7 +157,7 @@ def constant_edits(
     keys = {id(value): key for _, part in used for key, value in _entries(part)}
     # Docstrings, and text around what is filled in: a test says as little of either.
     kinds = (ast.Expr, *FORMATTED)
-    apart = (n for _, part in used for n in walk(part) if isinstance(n, kinds))
+    apart = (n for _, part in used for n in nodes_of(part, kinds))
     idle = {id(e) for n in apart for e in ([n.value] if isinstance(n, ast.Expr) else n.values)}
     constants = ((i, n) for i, p in used for n in nodes_of(p, ast.Constant))
     found = {id(n): (i, n) for i, n in constants if id(n) not in idle}

@@ -17,7 +17,7 @@ from pytest_bayesloc.fixes.library import package_tool
 from pytest_bayesloc.fixes.project import Made, Project, Proposal, Task, proposal
 from pytest_bayesloc.fixes.site import COMPARED
 from pytest_bayesloc.syntax.expressions import is_json, is_literal
-from pytest_bayesloc.syntax.nodes import bound_in, called_name, nodes_of, statement_at, walk
+from pytest_bayesloc.syntax.nodes import bound_in, called_name, nodes_of, statement_at
 from pytest_bayesloc.syntax.text import TextEdit
 
 _CUT = "..."  # pytest shortens what is long
@@ -161,7 +161,7 @@ def _rewritten(task: Task) -> Iterator[Made]:
     places: list[ast.AST] = [] if task.function is None else [task.function]
     places += [s for s in task.tree.body if isinstance(s, (ast.Assign, ast.AnnAssign, ast.Expr))]
     formatted = {id(part) for n in nodes_of(task.tree, FORMATTED) for part in n.values}
-    constants = (n for place in places for n in walk(place) if isinstance(n, ast.Constant))
+    constants = (n for place in places for n in nodes_of(place, ast.Constant))
     for node in (n for n in constants if id(n) not in formatted):
         if not isinstance(node.value, str) or node.value.strip()[:1] not in {"{", "[", "`", "~"}:
             continue

@@ -31,7 +31,13 @@ from pytest_bayesloc.ranking.case import Case
 from pytest_bayesloc.ranking.evidence.invariants import RESULT, Invariant
 from pytest_bayesloc.ranking.likelihoods import weigh
 from pytest_bayesloc.syntax.expressions import names_of
-from pytest_bayesloc.syntax.nodes import every_bound, is_docstring, names_in, nodes_inside, walk
+from pytest_bayesloc.syntax.nodes import (
+    every_bound,
+    is_docstring,
+    names_in,
+    nodes_inside,
+    nodes_of,
+)
 
 Propose = Callable[[Location, Sequence[Invariant]], Sequence[InspectionPatch]]
 
@@ -156,7 +162,7 @@ class _AssertionWriter(LineWriter):
 def _assertion(number: int, invariant: Invariant, hidden: frozenset[str]) -> str:
     note = f"{invariant.words}: held in all {invariant.support} passing calls"
     tree = ast.parse(invariant.condition, mode="eval")
-    names = (node for node in walk(tree) if isinstance(node, ast.Name))
+    names = nodes_of(tree, ast.Name)
     data = invariant.condition.encode()
     # The condition reaches built-ins that the file hides by another way.
     for column in sorted((n.col_offset for n in names if n.id in hidden), reverse=True):

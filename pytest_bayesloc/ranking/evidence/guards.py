@@ -26,7 +26,15 @@ from pytest_bayesloc.ranking.evidence.provenance import (
     is_self,
 )
 from pytest_bayesloc.syntax.expressions import guarding, only_raises
-from pytest_bayesloc.syntax.nodes import BUILT_IN, RECEIVERS, called_name, names_in, spans, walk
+from pytest_bayesloc.syntax.nodes import (
+    BUILT_IN,
+    RECEIVERS,
+    called_name,
+    names_in,
+    nodes_of,
+    spans,
+    walk,
+)
 
 #: In the name of what expects an exception: ``pytest.raises``, ``self.assertRaisesRegex``.
 _RAISES = "raises"
@@ -154,7 +162,7 @@ class _Owner:
             known = Values(unit, self._read, own_only=frame.is_test)
             passed_on = known.roots_of(values, BUILDS if frame.is_test else ASKS)
             if passed_on is None:  # code made it; what a test calls, or another method, may have
-                parts = (n for v in values for n in walk(v) if isinstance(n, ast.expr))
+                parts = (n for v in values for n in nodes_of(v, ast.expr))
                 is_unclear = frame.is_test or any(map(is_self, parts))
                 guard = self._guard(owner=unit.location, line=frame.line, value=_text(values))
                 return None if is_unclear else guard
@@ -225,7 +233,7 @@ def _call_of(unit: Unit, line: int, callee: Unit) -> ast.Call | None:
     """Return the only call of ``callee`` at ``line``."""
     *outer, name = callee.location.qualname.split(".")
     names = {name, outer[-1], "cls"} if name in CONSTRUCTORS and outer else {name}
-    calls = [n for n in walk(unit.node) if isinstance(n, ast.Call) and spans(n, line)]
+    calls = [n for n in nodes_of(unit.node, ast.Call) if spans(n, line)]
     own = [call for call in calls if called_name(call) in names]
     return own[0] if len(own) == 1 else None
 

@@ -99,7 +99,7 @@ class Values:
         if hops > MAX_HOPS or not is_plain(value, methods):
             return None
         found: set[str] = set()
-        attributes = [n for n in walk(value) if isinstance(n, ast.Attribute)]
+        attributes = nodes_of(value, ast.Attribute)
         of_self = [n for n in attributes if is_self(n.value)]
         n_bare = sum(isinstance(n, ast.expr) and is_self(n) for n in walk(value))
         if n_bare > len(of_self):
